@@ -1,0 +1,1 @@
+"""A Triton-style kernel compiler whose every stage can be looked at."""

@@ -1,0 +1,36 @@
+"""What a backend is. One is asked what it can do before it is used, and lowers in visible stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from mytriton.diagnostics import Diagnostic
+from mytriton.ir.core import Func
+from mytriton.stage import Compilation, Stage
+from mytriton.target import Target
+
+#: Runs a loaded kernel: grid extents (3), then the runtime arguments in parameter order.
+Launcher = Callable[[tuple[int, int, int], Sequence[Any]], None]
+
+
+class Backend(Protocol):
+    """A registered object; stateless, safe to call from any thread."""
+
+    name: str
+
+    def planned(self, target: Target) -> Sequence[str]:
+        """The stage names `lower` yields, in order."""
+
+    def available(self) -> str | None:
+        """None if kernels can run on this machine; else the reason, and what to install. Text stages need less."""
+
+    def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
+        """Every construct of the function that this backend does not take, each with its span."""
+
+    def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+        """The stages, made one by one as they are asked for; ends after a failed one. A tool that is not installed
+        gives a skipped stage with the reason. `layout` comes first for the GPU backends."""
+
+    def load(self, compilation: Compilation) -> Launcher:
+        """A launcher for the compiled kernel; raises `BackendUnavailable` if it cannot run here."""

@@ -1,0 +1,37 @@
+"""A kernel as the frontend takes it: text, parameters and the names it can see. Made from a live function or from text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mytriton.source import SourceUnit, Span
+
+
+@dataclass(frozen=True, slots=True)
+class KernelParam:
+    """A parameter as written. `default` is a Python value, or `MISSING`."""
+
+    name: str
+    is_constexpr: bool
+    default: Any
+    span: Span
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """`names` maps the global and closure names the body uses to Python values (modules, constants, helpers)."""
+
+    name: str
+    unit: SourceUnit
+    params: tuple[KernelParam, ...]
+    names: Mapping[str, Any]

@@ -1,0 +1,192 @@
+"""Values, operations, blocks and functions of the tile SSA.
+
+Everything is immutable. A pass makes a new `Func` and shares what it did not touch, so every stage keeps its own
+program for free, on any thread. An operation is one frozen dataclass; its fields say what is an operand, what an
+attribute and what a region, and printing, cloning and walking follow from that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar
+
+from mytriton.source import Span
+from mytriton.types import PointerType, Type
+
+
+class TypeRuleError(Exception):
+    """An operation's operands break its type rule; the message is a sentence without position."""
+
+
+class Effect(Enum):
+    """What an operation does to memory; only NONE may be merged, moved or dropped freely."""
+
+    NONE = "none"
+    READ = "read"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Value:
+    """An SSA value, compared by identity.
+
+    `id` is how it prints: `%3`, `x` for a parameter, `%c2` for a constant, cast or splat (these print inside their
+    user). Ids are unique in a function and no pass ever changes one. `hint` is the author's name for it, if any.
+    """
+
+    id: str
+    type: Type
+    hint: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self.id} : {self.type}>"
+
+
+def operand(default: Any = dataclasses.MISSING) -> Any:
+    """A field that holds a `Value` (or None where it is optional)."""
+    return field(default=default, metadata={"role": "operand"})
+
+
+def attribute(default: Any = dataclasses.MISSING) -> Any:
+    """A field that holds plain data known at compile time."""
+    return field(default=default, metadata={"role": "attribute"})
+
+
+def region(default: Any = dataclasses.MISSING) -> Any:
+    """A field that holds a nested `Block`."""
+    return field(default=default, metadata={"role": "region"})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Op:
+    """Base of all operations. A subclass adds fields, `opcode`, its effect, its type rule and its meaning (docstring).
+
+    `inline` operations (constants, casts, splats) are printed inside their user instead of on a line of their own.
+    """
+
+    opcode: ClassVar[str] = ""
+    effect: ClassVar[Effect] = Effect.NONE
+    commutative: ClassVar[bool] = False
+    inline: ClassVar[bool] = False
+
+    results: tuple[Value, ...] = ()
+    span: Span | None = None
+
+    def type_rule(self) -> tuple[Type, ...]:
+        """The result types that follow from the operands; raises `TypeRuleError` if the operands do not fit."""
+        raise NotImplementedError(type(self).__name__)
+
+    @property
+    def result(self) -> Value:
+        """The only result."""
+        (value,) = self.results
+        return value
+
+    @property
+    def operands(self) -> tuple[Value, ...]:
+        """The operands that are present, in field order."""
+        return tuple(v for n in _fields(type(self), "operand") if (v := getattr(self, n)) is not None)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Attribute names and values, in field order."""
+        return {n: getattr(self, n) for n in _fields(type(self), "attribute")}
+
+    @property
+    def regions(self) -> tuple[Block, ...]:
+        """The nested blocks."""
+        return tuple(b for n in _fields(type(self), "region") if (b := getattr(self, n)) is not None)
+
+    def with_operands(self, mapping: Mapping[Value, Value]) -> Op:
+        """This operation with operands replaced; the same object if none is in `mapping`."""
+        changed: dict[str, Any] = {
+            n: mapping[v]
+            for n in _fields(type(self), "operand")
+            if (v := getattr(self, n)) is not None and v in mapping
+        }
+        return dataclasses.replace(self, **changed) if changed else self
+
+    def with_regions(self, blocks: tuple[Block, ...]) -> Op:
+        """This operation with its nested blocks replaced, in the order of `regions`."""
+        if all(a is b for a, b in zip(blocks, self.regions, strict=True)):
+            return self
+        names = [n for n in _fields(type(self), "region") if getattr(self, n) is not None]
+        changed: dict[str, Any] = dict(zip(names, blocks, strict=True))
+        return dataclasses.replace(self, **changed)
+
+
+_FIELDS: dict[tuple[Any, str], tuple[str, ...]] = {}
+
+
+def _fields(cls: Any, role: str) -> tuple[str, ...]:
+    names = _FIELDS.get((cls, role))
+    if names is None:
+        names = tuple(f.name for f in dataclasses.fields(cls) if f.metadata.get("role") == role)
+        _FIELDS[cls, role] = names
+    return names
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Block:
+    """A sequence of operations with parameters (loop-carried values, for a loop's body)."""
+
+    params: tuple[Value, ...]
+    ops: tuple[Op, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParamInfo:
+    """What is known of a runtime argument beyond its type: `divisible_by_16` holds for a pointer's address in bytes
+    or an integer's value."""
+
+    divisible_by_16: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Func:
+    """A kernel. `next_value` and `next_inline` are the first unused numbers of the two id spaces (`%3`, `%c2`)."""
+
+    name: str
+    body: Block
+    info: Mapping[str, ParamInfo]
+    span: Span | None = None
+    next_value: int = 0
+    next_inline: int = 0
+
+    @property
+    def params(self) -> tuple[Value, ...]:
+        """The runtime parameters, in call order."""
+        return self.body.params
+
+    def walk(self) -> Iterator[Op]:
+        """Every operation, outer before inner, in order."""
+        return walk(self.body)
+
+    def pointer_params(self) -> tuple[Value, ...]:
+        """The parameters that are pointers."""
+        return tuple(p for p in self.params if isinstance(p.type, PointerType))
+
+
+def walk(block: Block) -> Iterator[Op]:
+    """Every operation of a block and its nested blocks, in order; an explicit stack, so long kernels are fine."""
+    stack = [iter(block.ops)]
+    while stack:
+        op = next(stack[-1], None)
+        if op is None:
+            stack.pop()
+            continue
+        yield op
+        stack.extend(iter(b.ops) for b in reversed(op.regions))
+
+
+def definitions(func: Func) -> dict[Value, Op]:
+    """The operation that defines each value (parameters have none)."""
+    return {value: op for op in func.walk() for value in op.results}
+
+
+def count_ops(func: Func) -> int:
+    """Operations that print on a line of their own."""
+    return sum(not op.inline for op in func.walk())

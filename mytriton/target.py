@@ -1,0 +1,71 @@
+"""What a kernel is compiled for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+#: NVIDIA chips we can make text, PTX and cubins for, with the PTX feature LLVM needs for each.
+CHIPS: dict[str, str] = {
+    "sm_75": "+ptx80",
+    "sm_80": "+ptx80",
+    "sm_86": "+ptx80",
+    "sm_89": "+ptx80",
+    "sm_90": "+ptx80",
+    "sm_90a": "+ptx80",
+    "sm_100": "+ptx86",
+    "sm_100a": "+ptx86",
+    "sm_120": "+ptx87",
+}
+
+BACKENDS = ("cuda", "mlir", "cpu", "interp")
+
+#: The largest extent a launch grid may have along axis 0 (CUDA programming guide, "Technical specifications").
+MAX_GRID_X = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Backend, chip and code generation options; part of every cache key.
+
+    backend           one of `BACKENDS`
+    chip              NVIDIA architecture; the host backends ignore it
+    num_warps         warps (of 32 threads) that share one program; a power of two from 1 to 32
+    enable_fp_fusion  allow a*b+c to contract to a fused multiply-add (SEMANTICS "FMA contraction")
+    form              "tuned", or "plain": one element a thread, the introductory text without vectors or attributes
+    abi               boundary of an MLIR kernel: "pointer" (`!llvm.ptr<1>`) or "memref" (`memref<?xf32>` descriptors)
+    """
+
+    backend: str = "cuda"
+    chip: str = "sm_90"
+    num_warps: int = 4
+    enable_fp_fusion: bool = True
+    form: Literal["tuned", "plain"] = "tuned"
+    abi: Literal["pointer", "memref"] = "pointer"
+
+    def __post_init__(self) -> None:
+        check_backend(self.backend)
+        if self.chip not in CHIPS:
+            raise ValueError(f"unknown chip {self.chip!r}; expected one of {', '.join(CHIPS)}")
+        if self.num_warps not in (1, 2, 4, 8, 16, 32):
+            raise ValueError(f"num_warps must be 1, 2, 4, 8, 16 or 32, got {self.num_warps!r}")
+
+    @property
+    def threads(self) -> int:
+        """Threads in one program (a CUDA thread block)."""
+        return 32 * self.num_warps
+
+    @property
+    def max_programs(self) -> int:
+        """The largest grid extent along axis 0 that the compiled code assumes; the launcher refuses a larger grid.
+
+        The plain form assumes a smaller grid, so that `pid * 256` provably fits an i32 and prints without casts.
+        """
+        return 2**22 if self.form == "plain" else MAX_GRID_X
+
+
+def check_backend(name: str) -> None:
+    """Raise ValueError unless `name` is a backend."""
+    if name not in BACKENDS:
+        expected = ", ".join(repr(b) for b in BACKENDS[:-1]) + f" or {BACKENDS[-1]!r}"
+        raise ValueError(f"unsupported backend {name!r}; expected {expected}")

@@ -1,0 +1,113 @@
+"""The types of the tile language: scalars, pointers, blocks, and how two of them combine.
+
+Promotion follows Triton (SEMANTICS "promotion"): the higher kind wins (bool < int < float), then the wider type; f16
+with bf16 gives f32; a Python number takes the type of the block or scalar it meets if its kind allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Kind = Literal["bool", "int", "float"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """A scalar element type. `bits` is its width in registers and, but for i1 (one byte), in memory."""
+
+    name: str
+    kind: Kind
+    bits: int
+
+    def __str__(self) -> str:
+        return "bool" if self.kind == "bool" else self.name
+
+    @property
+    def bytes(self) -> int:
+        """Bytes one element takes in memory; i1 takes one byte, any non-zero value being true."""
+        return max(1, self.bits // 8)
+
+
+@dataclass(frozen=True, slots=True)
+class PointerType:
+    """A pointer to global memory holding elements of one scalar type."""
+
+    element: ScalarType
+
+    def __str__(self) -> str:
+        return f"ptr<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockType:
+    """A block (tile) of scalars or pointers; extents are powers of two."""
+
+    shape: tuple[int, ...]
+    element: ScalarType | PointerType
+
+    def __str__(self) -> str:
+        return f"vector<{'x'.join(map(str, self.shape))} x {self.element}>"
+
+
+Type: TypeAlias = ScalarType | PointerType | BlockType
+
+i1 = ScalarType("i1", "bool", 1)
+i32 = ScalarType("i32", "int", 32)
+i64 = ScalarType("i64", "int", 64)
+f16 = ScalarType("f16", "float", 16)
+bf16 = ScalarType("bf16", "float", 16)
+f32 = ScalarType("f32", "float", 32)
+f64 = ScalarType("f64", "float", 64)
+
+SCALARS: dict[str, ScalarType] = {t.name: t for t in (i1, i32, i64, f16, bf16, f32, f64)}
+
+_RANK = {"bool": 0, "int": 1, "float": 2}
+
+
+def element_of(type_: Type) -> ScalarType | PointerType:
+    """The element type of a block, or the scalar itself."""
+    return type_.element if isinstance(type_, BlockType) else type_
+
+
+def shape_of(type_: Type) -> tuple[int, ...]:
+    """The shape of a block; () for a scalar."""
+    return type_.shape if isinstance(type_, BlockType) else ()
+
+
+def with_element(type_: Type, element: ScalarType | PointerType) -> Type:
+    """`type_` with another element type and the same shape."""
+    return BlockType(type_.shape, element) if isinstance(type_, BlockType) else element
+
+
+def is_float(type_: Type) -> bool:
+    """Whether the elements are floating point."""
+    element = element_of(type_)
+    return isinstance(element, ScalarType) and element.kind == "float"
+
+
+def is_integer(type_: Type) -> bool:
+    """Whether the elements are integers (i1 is not one)."""
+    element = element_of(type_)
+    return isinstance(element, ScalarType) and element.kind == "int"
+
+
+def is_bool(type_: Type) -> bool:
+    """Whether the elements are i1."""
+    return element_of(type_) == i1
+
+
+def is_pointer(type_: Type) -> bool:
+    """Whether the elements are pointers."""
+    return isinstance(element_of(type_), PointerType)
+
+
+def promote(a: ScalarType, b: ScalarType) -> ScalarType:
+    """The common type of two runtime operands: kind, then width; f16 with bf16 gives f32."""
+    if a == b:
+        return a
+    if _RANK[a.kind] != _RANK[b.kind]:
+        return a if _RANK[a.kind] > _RANK[b.kind] else b
+    if a.bits == b.bits:
+        return f32  # the only two distinct types of one kind and width are f16 and bf16
+    return a if a.bits > b.bits else b
