@@ -1,4 +1,4 @@
-"""A kernel as the frontend takes it: text, parameters and the names it can see. Made from a live function or from text."""
+"""A kernel as the frontend takes it: text, parameters and visible names. Made from a live function or from text."""
 
 from __future__ import annotations
 
