@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mytriton.diagnostics import CompileError, Diagnostic
+from mytriton.diagnostics import CompileError, Diagnostic, InternalError
 from mytriton.source import SourceUnit, Span
 from mytriton.target import Target
 
@@ -179,7 +179,9 @@ class Compilation:
         return tuple(d for s in self._stages for d in s.diagnostics)
 
     def raise_if_failed(self) -> None:
-        """Raise the `CompileError` of the failed stage, if there is one."""
+        """Raise the `CompileError` of the failed stage, or `InternalError` if the fault is ours."""
         failed = self.failed
+        if failed is not None and isinstance(failed.artifact, Exception):
+            raise InternalError(failed.diagnostics[0].message) from failed.artifact
         if failed is not None:
             raise CompileError(failed.diagnostics, self.units)

@@ -1,0 +1,147 @@
+"""The staged driver: the one path from a kernel to code, which the launcher, the explorer and the tests all read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mytriton import backends
+from mytriton.backends.base import Backend
+from mytriton.diagnostics import CompileError, Diagnostic
+from mytriton.frontend.kernel import Kernel
+from mytriton.frontend.lower import lower
+from mytriton.frontend.parse import parse
+from mytriton.frontend.show import tree_lines
+from mytriton.ir.core import Func, count_ops
+from mytriton.ir.printer import print_func
+from mytriton.ir.verify import verify
+from mytriton.passes import PASSES, Pass
+from mytriton.source import Span
+from mytriton.specialize import Specialization
+from mytriton.stage import Clock, Compilation, Kind, Line, Stage
+from mytriton.target import Target
+
+#: Stages every backend shares, in order.
+SHARED = ("source", "tree", "ssa", *(f"opt/{p.name}" for p in PASSES))
+
+
+def planned(target: Target) -> tuple[str, ...]:
+    """The names of the stages a compilation for `target` goes through, in order."""
+    return (*SHARED, *backends.get(target.backend).planned(target))
+
+
+def compile_kernel(
+    kernel: Kernel,
+    specialization: Specialization,
+    target: Target,
+    listener: Callable[[Stage], None] | None = None,
+) -> Compilation:
+    """A compilation that runs as far as it is read; `listener` is told of each stage as it is made.
+
+    Nothing is raised for a kernel that does not compile: the failing stage carries the diagnostics.
+    """
+    backend = backends.get(target.backend)
+    stream = _stages(kernel, specialization, target, backend)
+    return Compilation(kernel.name, [kernel.unit], specialization, target, planned(target), stream, listener)
+
+
+def _stages(kernel: Kernel, specialization: Specialization, target: Target, backend: Backend) -> Iterator[Stage]:
+    yield Stage("source", "source", "python", artifact=kernel.unit.text, make_lines=lambda: _source_lines(kernel))
+
+    tree = None
+    with _stage("tree", "tree", "tree") as stage:
+        tree = stage.artifact = parse(kernel)
+        stage.make_lines = lambda: tree_lines(tree)
+    yield stage
+    if tree is None or not stage.ok:
+        return
+
+    with _stage("ssa", "ir", "ssa") as stage:
+        func, warnings = lower(tree, specialization)
+        verify(func)
+        stage.diagnostics = tuple(warnings)
+        _record(stage, func)
+    yield stage
+
+    for pass_ in PASSES:
+        if not stage.ok:
+            return
+        stage = _run_pass(pass_, stage.artifact)
+        yield stage
+    if not stage.ok:
+        return
+
+    func = stage.artifact
+    findings = tuple(backend.check(func, target))
+    if findings:
+        yield Stage(backend.planned(target)[0], "text", "", "failed", diagnostics=findings)
+        return
+    yield from _guarded(backend, func, target)
+
+
+def _guarded(backend: Backend, func: Func, target: Target) -> Iterator[Stage]:
+    # A backend reports what the author can mend as failed stages; an exception out of it is a fault of ours, and
+    # becomes a failed stage too: a compilation keeps what it has and never takes its viewer down.
+    stages = backend.lower(func, target)
+    names = iter(backend.planned(target))
+    while True:
+        with _stage(next(names, backend.name), "text", "") as failure:
+            made = next(stages, None)
+        if not failure.ok:
+            yield failure
+            return
+        if made is None:
+            return
+        yield made
+
+
+def _run_pass(pass_: Pass, func: Func) -> Stage:
+    with _stage(f"opt/{pass_.name}", "ir", "ssa") as stage:
+        result, changes = pass_.run(func)
+        if result is not func:
+            verify(result)
+        stage.changes = tuple(changes)
+        _record(stage, result)
+        stage.stats["ops before"] = count_ops(func)
+        stage.status = "ok" if changes else "no change"
+    return stage
+
+
+def _record(stage: Stage, func: Func) -> None:
+    stage.artifact = func
+    stage.make_lines = lambda: print_func(func)
+    stage.stats["ops"] = count_ops(func)
+
+
+def _source_lines(kernel: Kernel) -> list[Line]:
+    texts = kernel.unit.text.splitlines()
+    return [Line(text, Span(i, 1, i, len(text) + 1)) for i, text in enumerate(texts, 1)]
+
+
+class _stage:
+    """Runs the body of a `with` as one stage: times it, and turns what it raises into the stage's failure."""
+
+    def __init__(self, name: str, kind: Kind, language: str) -> None:
+        self._stage = Stage(name, kind, language)
+        self._clock = Clock()
+
+    def __enter__(self) -> Stage:
+        self._clock.__enter__()
+        return self._stage
+
+    def __exit__(self, type_: object, error: BaseException | None, traceback: object) -> bool:
+        self._clock.__exit__()
+        self._stage.seconds = self._clock.seconds
+        if error is None:
+            return False
+        if not isinstance(error, Exception):
+            return False  # KeyboardInterrupt and its like stop the compilation
+        name = self._stage.name
+        self._stage.status = "failed"
+        if isinstance(error, CompileError):
+            self._stage.diagnostics = error.diagnostics
+        else:
+            self._stage.artifact = error  # `Compilation.raise_if_failed` chains it
+            message = f"internal error in stage {name!r}: {type(error).__name__}: {error}"
+            hint = "this is a fault of mytriton, not of the kernel; please report it with the kernel's source"
+            self._stage.diagnostics = (Diagnostic("MT999", message, hint=hint, stage=name),)
+        return True
