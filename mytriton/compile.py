@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from mytriton import backends
 from mytriton.backends.base import Backend
@@ -117,31 +118,20 @@ def _source_lines(kernel: Kernel) -> list[Line]:
     return [Line(text, Span(i, 1, i, len(text) + 1)) for i, text in enumerate(texts, 1)]
 
 
-class _stage:
+@contextmanager
+def _stage(name: str, kind: Kind, language: str) -> Iterator[Stage]:
     """Runs the body of a `with` as one stage: times it, and turns what it raises into the stage's failure."""
-
-    def __init__(self, name: str, kind: Kind, language: str) -> None:
-        self._stage = Stage(name, kind, language)
-        self._clock = Clock()
-
-    def __enter__(self) -> Stage:
-        self._clock.__enter__()
-        return self._stage
-
-    def __exit__(self, type_: object, error: BaseException | None, traceback: object) -> bool:
-        self._clock.__exit__()
-        self._stage.seconds = self._clock.seconds
-        if error is None:
-            return False
-        if not isinstance(error, Exception):
-            return False  # KeyboardInterrupt and its like stop the compilation
-        name = self._stage.name
-        self._stage.status = "failed"
-        if isinstance(error, CompileError):
-            self._stage.diagnostics = error.diagnostics
-        else:
-            self._stage.artifact = error  # `Compilation.raise_if_failed` chains it
+    stage = Stage(name, kind, language)
+    with Clock() as clock:
+        try:
+            yield stage
+        except CompileError as error:
+            stage.status = "failed"
+            stage.diagnostics = error.diagnostics
+        except Exception as error:  # noqa: BLE001 (a fault of ours must not take down whoever looks at the stages)
+            stage.status = "failed"
+            stage.artifact = error  # `Compilation.raise_if_failed` chains it
             message = f"internal error in stage {name!r}: {type(error).__name__}: {error}"
             hint = "this is a fault of mytriton, not of the kernel; please report it with the kernel's source"
-            self._stage.diagnostics = (Diagnostic("MT999", message, hint=hint, stage=name),)
-        return True
+            stage.diagnostics = (Diagnostic("MT999", message, hint=hint, stage=name),)
+    stage.seconds = clock.seconds
