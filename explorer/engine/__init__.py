@@ -1,0 +1,1 @@
+"""The child processes that compile and run kernels, and the client that owns them. Nothing in here imports Textual."""

@@ -1,0 +1,187 @@
+"""What crosses the process line from the children to whoever shows it: stages, findings, kernels and run reports.
+
+Plain data, no Textual and no mytriton: `codec.to_json` and `codec.from_json` carry all of it. Lines and columns count
+from 1, in characters of the *file* being edited; a place that is not in that file is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Status = Literal["ok", "no change", "failed", "crashed", "skipped", "cached"]
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    """One line of a listing, the range of the file it came from, and the ids of the SSA values it mentions."""
+
+    text: str
+    line: int | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeView:
+    """One thing a pass did; `before` and `after` are listing lines, `why` a sentence, `line` the file line."""
+
+    pass_name: str
+    rule: str
+    before: str = ""
+    after: str = ""
+    why: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticView:
+    """One finding. `rendered` is the whole text with source lines and carets, as a terminal would print it."""
+
+    code: str
+    severity: str
+    message: str
+    path: str = ""
+    line: int | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    hint: str = ""
+    stage: str = ""
+    rendered: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """One step of a compilation. `ms` is its time, `stats` integers worth showing, `reason` why it was skipped or how
+    it crashed; `language` names the highlighter."""
+
+    name: str
+    kind: str
+    language: str
+    status: Status = "ok"
+    ms: float = 0.0
+    lines: tuple[LineView, ...] = ()
+    changes: tuple[ChangeView, ...] = ()
+    stats: dict[str, int] = field(default_factory=dict)
+    diagnostics: tuple[DiagnosticView, ...] = ()
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the listing is good (not failed, crashed or skipped)."""
+        return self.status in ("ok", "no change", "cached")
+
+    @property
+    def text(self) -> str:
+        """The listing as one string."""
+        return "\n".join(line.text for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class ParamView:
+    """A kernel parameter as written; `default` and `annotation` are source text ('' if there is none)."""
+
+    name: str
+    constexpr: bool = False
+    default: str = ""
+    annotation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleInfo:
+    """An example launch of a kernel.
+
+    `types` maps runtime parameters to types in Triton's notation (`*fp32:16`, `i32`), `constexprs` the others to plain
+    values. All are empty until the example was described (its inputs are built only when somebody looks); `error` says
+    why they cannot be.
+    """
+
+    label: str
+    types: dict[str, str] = field(default_factory=dict)
+    constexprs: dict[str, Any] = field(default_factory=dict)
+    grid: tuple[int, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInfo:
+    """A kernel of the file: `line` is that of its `def`."""
+
+    name: str
+    line: int
+    params: tuple[ParamView, ...] = ()
+    examples: tuple[ExampleInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleInfo:
+    """What is known of the file. `executed` is False for a file that was only read (`--no-exec`, or its import failed);
+    `diagnostics` then say why, if it was not asked for."""
+
+    path: str
+    kernels: tuple[KernelInfo, ...] = ()
+    diagnostics: tuple[DiagnosticView, ...] = ()
+    executed: bool = False
+    seconds: float = 0.0
+
+    def kernel(self, name: str | None) -> KernelInfo | None:
+        """The kernel of that name; the first for None."""
+        return next((k for k in self.kernels if name is None or k.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputReport:
+    """One output against its reference: largest errors, mismatches of `size` elements, and the first mismatch (index
+    and both values as text)."""
+
+    name: str
+    ok: bool
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+    max_ulp: float = 0.0
+    mismatches: int = 0
+    size: int = 0
+    first_index: tuple[int, ...] | None = None
+    actual: str = ""
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """One example run and checked.
+
+    `backend` and `device` are what it really ran on; `note` says so if another backend was asked for. `reference` is
+    what the outputs were compared with ("numpy" or "interp"). `message` is why it could not run or failed as a whole;
+    `unavailable` is True if the backend cannot run on this machine at all.
+    """
+
+    ok: bool
+    backend: str
+    device: str = ""
+    kernel: str = ""
+    example: str = ""
+    outputs: tuple[OutputReport, ...] = ()
+    seconds: float = 0.0
+    reference: str = ""
+    note: str = ""
+    message: str = ""
+    unavailable: bool = False
+    diagnostics: tuple[DiagnosticView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChildFailure:
+    """A child process died, hung or was killed for what it used.
+
+    `cause` is a sentence such as "killed by SIGSEGV while running stage 'mlir/convert-gpu-to-nvvm'"; `log` holds the
+    last lines it wrote to its standard output or error.
+    """
+
+    child: str
+    cause: str
+    stage: str = ""
+    generation: int = 0
+    log: tuple[str, ...] = ()
