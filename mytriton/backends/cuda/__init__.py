@@ -1,0 +1,1 @@
+"""The cuda backend: laid-out program -> CUDA C++ -> PTX -> cubin -> SASS."""

@@ -1,0 +1,91 @@
+"""PTX to cubin: nvJitLink, which holds NVIDIA's assembler as a library, or else the program `ptxas`."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, find_program, load_library
+
+_PTX = 2  # nvJitLinkInputType: NVJITLINK_INPUT_PTX
+
+#: What the assembler reports of an entry function, and what we call it.
+_RESOURCES = {
+    "registers": r"Used (\d+) registers",
+    "barriers": r"used (\d+) barriers",
+    "shared": r"(\d+) bytes smem",
+    "stack": r"(\d+) bytes stack frame",
+    "spill_stores": r"(\d+) bytes spill stores",
+    "spill_loads": r"(\d+) bytes spill loads",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A cubin (an ELF file), the assembler's log, and the kernel's resources from that log: `registers` a thread,
+    `shared`, `stack`, `spill_stores` and `spill_loads` in bytes. `tool` is what made it."""
+
+    cubin: bytes
+    log: str
+    resources: dict[str, int]
+    tool: str
+
+
+def link(ptx: str, chip: str) -> Linked:
+    """Assemble PTX for `chip` (such as `sm_90`). Raises `ToolFailed` with the assembler's log, whose lines name lines
+    of the PTX, and `ToolMissing` if neither nvJitLink nor ptxas is installed. The GIL is released meanwhile."""
+    try:
+        lib = load_library("nvJitLink")
+    except ToolMissing as missing:
+        try:
+            return _ptxas(find_program("ptxas"), ptx, chip)
+        except ToolMissing:
+            raise missing from None
+    handle = ctypes.c_void_p()
+    options = [f"-arch={chip}", "-lineinfo", "-verbose"]
+    array = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
+    code = lib.nvJitLinkCreate(ctypes.byref(handle), len(options), array)
+    try:
+        if code == 0:
+            data = ptx.encode() + b"\0"
+            code = lib.nvJitLinkAddData(handle, _PTX, data, ctypes.c_size_t(len(data)), b"kernel.ptx")
+        if code == 0:
+            code = lib.nvJitLinkComplete(handle)
+        if code != 0:
+            log = _get(lib, "ErrorLog", handle).decode(errors="replace").rstrip("\0") if handle else ""
+            raise ToolFailed(f"nvJitLink failed with code {code} for {chip}", log)
+        log = _get(lib, "InfoLog", handle).decode(errors="replace").rstrip("\0")
+        return Linked(_get(lib, "LinkedCubin", handle), log, resources(log), "nvJitLink")
+    finally:
+        if handle:
+            lib.nvJitLinkDestroy(ctypes.byref(handle))
+
+
+def _get(lib: ctypes.CDLL, what: str, handle: ctypes.c_void_p) -> bytes:
+    size = ctypes.c_size_t()
+    getattr(lib, f"nvJitLinkGet{what}Size")(handle, ctypes.byref(size))
+    buffer = ctypes.create_string_buffer(max(1, size.value))
+    getattr(lib, f"nvJitLinkGet{what}")(handle, buffer)
+    return buffer.raw[: size.value]
+
+
+def _ptxas(program: str, ptx: str, chip: str) -> Linked:
+    with tempfile.TemporaryDirectory(prefix="mytriton-") as folder:
+        source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        command = [program, f"-arch={chip}", "-lineinfo", "-v", "-o", str(target), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        log = done.stdout + done.stderr
+        if done.returncode != 0:
+            raise ToolFailed(f"ptxas failed with exit code {done.returncode} for {chip}", log)
+        return Linked(target.read_bytes(), log, resources(log), "ptxas")
+
+
+def resources(log: str) -> dict[str, int]:
+    """The figures in an assembler's `-v` log; what it does not mention (shared memory, when none is used) is 0."""
+    found = {name: re.search(pattern, log) for name, pattern in _RESOURCES.items()}
+    return {name: int(match.group(1)) if match else 0 for name, match in found.items()}

@@ -1,0 +1,78 @@
+"""The last stages of both GPU backends: PTX text with links, the cubin linked from that very text, and its SASS."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from mytriton.backends.nvidia.disasm import disassemble, sass_lines
+from mytriton.backends.nvidia.lines import ptx_lines
+from mytriton.backends.nvidia.nvjitlink import Linked, link
+from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing
+from mytriton.diagnostics import Diagnostic
+from mytriton.source import Span
+from mytriton.stage import Clock, Line, Stage
+
+#: Names of the stages `finish` yields.
+NAMES = ("ptx", "cubin", "sass")
+
+Emitted = Callable[[], Sequence[Line]]
+
+
+def finish(ptx: str, emitted: Emitted, chip: str, seconds: float = 0.0) -> Iterator[Stage]:
+    """The stages `ptx`, `cubin` and `sass`. `emitted` gives the lines that the PTX's `.loc` directives count (asked
+    for only when links are wanted); `seconds` is what making the PTX took."""
+    ptx_stage = Stage("ptx", "text", "ptx", seconds=seconds, artifact=ptx)
+    ptx_stage.make_lines = lambda: ptx_lines(ptx, emitted())
+    yield ptx_stage
+    cubin_stage = _cubin(ptx_stage, chip)
+    yield cubin_stage
+    if cubin_stage.ok:
+        yield _sass(cubin_stage, ptx_stage)
+    elif cubin_stage.status == "skipped":
+        yield Stage("sass", "text", "sass", "skipped", reason=f"there is no cubin: {cubin_stage.reason}")
+
+
+def _cubin(ptx: Stage, chip: str) -> Stage:
+    stage = Stage("cubin", "binary", "text")
+    with Clock() as clock:
+        try:
+            linked = link(ptx.artifact, chip)
+            stage.artifact = linked.cubin
+            stage.stats = {**linked.resources, "bytes": len(linked.cubin)}
+            stage.make_lines = lambda: _summary(linked)
+        except ToolMissing as missing:
+            stage.status, stage.reason = "skipped", str(missing)
+        except ToolFailed as failed:
+            stage.status = "failed"
+            stage.diagnostics = (_assembly_diagnostic(failed, ptx),)
+    stage.seconds = clock.seconds
+    return stage
+
+
+def _assembly_diagnostic(failed: ToolFailed, ptx: Stage) -> Diagnostic:
+    span: Span | None = None
+    if place := re.search(r"line (\d+); ?error", failed.log):
+        number = int(place.group(1))
+        span = ptx.lines[number - 1].span if 1 <= number <= len(ptx.lines) else None
+    return Diagnostic("MT502", str(failed), span, stage="cubin", hint="the PTX that was refused is the stage before")
+
+
+def _summary(linked: Linked) -> list[Line]:
+    figures = [Line(f"{name:<13}{value:>8}") for name, value in linked.resources.items()]
+    return [Line(f"cubin: {len(linked.cubin)} bytes, linked by {linked.tool}"), *figures]
+
+
+def _sass(cubin: Stage, ptx: Stage) -> Stage:
+    stage = Stage("sass", "text", "sass")
+    with Clock() as clock:
+        try:
+            listing = stage.artifact = disassemble(cubin.artifact)
+            stage.make_lines = lambda: sass_lines(listing, ptx.lines)
+        except ToolMissing as missing:
+            stage.status, stage.reason = "skipped", str(missing)
+        except ToolFailed as failed:
+            stage.status = "failed"
+            stage.diagnostics = (Diagnostic("MT503", str(failed), stage="sass"),)
+    stage.seconds = clock.seconds
+    return stage
