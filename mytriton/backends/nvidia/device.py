@@ -21,14 +21,12 @@ class Device:
     capability: tuple[int, int]
 
     @property
-    def chip(self) -> str:
-        """The architecture to compile for; the `a` variant only where nothing else exists for it in `CHIPS`."""
-        return f"sm_{self.capability[0]}{self.capability[1]}"
-
-    @property
-    def supported(self) -> bool:
-        """Whether `chip` is one we compile for."""
-        return self.chip in CHIPS
+    def chip(self) -> str | None:
+        """The best architecture of `CHIPS` whose cubins this device runs: same major number, minor not above its own
+        (CUDA programming guide, "Binary Compatibility"); None if there is none."""
+        major, minor = self.capability
+        fitting = [n for n in range(minor + 1) if f"sm_{major}{n}" in CHIPS]
+        return f"sm_{major}{fitting[-1]}" if fitting else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from mytriton.backends.nvidia.tools import ToolFailed, find_program
 from mytriton.stage import Line

@@ -1,0 +1,70 @@
+"""The few functions of the CUDA driver that loading and launching take, with errors raised as `LaunchError`.
+
+CuPy and torch both work in a device's primary context; so do we, which is how their arrays and streams fit together.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+
+from mytriton.backends.nvidia.device import error_text
+from mytriton.diagnostics import BackendUnavailable, LaunchError
+
+_HINTS = {
+    209: "the cubin is for another GPU architecture: compile with chip= this device's",  # NO_BINARY_FOR_GPU
+    218: "the driver refuses the code: is it older than the installed compilers (CUDA 12 driver, CUDA 13 NVRTC)?",
+    222: "the driver refuses the code: is it older than the installed compilers (CUDA 12 driver, CUDA 13 NVRTC)?",
+}
+
+
+@lru_cache(maxsize=1)
+def library() -> ctypes.CDLL:
+    """libcuda, initialized; raises `BackendUnavailable` without a driver."""
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError as error:
+        raise BackendUnavailable("no NVIDIA driver (libcuda.so.1) on this machine") from error
+    handle, unsigned = ctypes.c_void_p, ctypes.c_uint
+    cuda.cuLaunchKernel.argtypes = [handle, *[unsigned] * 7, handle, handle, handle]
+    cuda.cuCtxGetCurrent.argtypes = [handle]
+    cuda.cuCtxSetCurrent.argtypes = [handle]
+    cuda.cuModuleLoadData.argtypes = [handle, ctypes.c_char_p]
+    cuda.cuModuleGetFunction.argtypes = [handle, handle, ctypes.c_char_p]
+    check(cuda.cuInit(0), "starting the NVIDIA driver", cuda)
+    return cuda
+
+
+def check(code: int, doing: str, cuda: ctypes.CDLL | None = None) -> None:
+    """Raise `LaunchError` for a driver result code other than success."""
+    if code != 0:
+        hint = f"; {_HINTS[code]}" if code in _HINTS else ""
+        raise LaunchError(f"{doing} failed: {error_text(cuda or library(), code)}{hint}")
+
+
+@lru_cache(maxsize=32)
+def primary_context(device: int) -> int:
+    """The primary context of a device, kept for the life of the process."""
+    cuda = library()
+    context = ctypes.c_void_p()
+    check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device), f"opening GPU {device}")
+    return context.value or 0
+
+
+def use_device(device: int) -> None:
+    """Make the device's primary context current in this thread (a thread that CuPy has not used yet has none)."""
+    cuda = library()
+    current = ctypes.c_void_p()
+    cuda.cuCtxGetCurrent(ctypes.byref(current))
+    context = primary_context(device)
+    if current.value != context:
+        check(cuda.cuCtxSetCurrent(context), f"switching to GPU {device}")
+
+
+def load_function(cubin: bytes, name: str) -> int:
+    """Load a cubin into the current context and return the handle of one kernel of it. The module stays loaded."""
+    cuda = library()
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    check(cuda.cuModuleLoadData(ctypes.byref(module), cubin), "loading the cubin")
+    check(cuda.cuModuleGetFunction(ctypes.byref(function), module, name.encode()), f"finding kernel {name!r}")
+    return function.value or 0
