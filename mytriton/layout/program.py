@@ -19,12 +19,14 @@ class Segment:
     """Operations done together, in order, for each of `registers` registers of one layout; 1 register needs no loop.
 
     `layout` is None for scalar operations. `escaping` are the block values that later segments use; with more than
-    one register these are kept in per-thread arrays.
+    one register these are kept in per-thread arrays. If `barrier`, all threads of the program wait for each other
+    (`__syncthreads`, `gpu.barrier`) before they enter the segment.
     """
 
     layout: Layout | None
     ops: tuple[Op, ...]
     escaping: tuple[Value, ...] = ()
+    barrier: bool = False
 
     @property
     def registers(self) -> int:
@@ -34,8 +36,11 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class LaidOut:
-    """A function with a layout for every value, cut into segments. Inline operations (constants, casts, splats) stand
-    in the segment of their first user, or the scalar segment before it if they are scalars."""
+    """A function with a layout for every value, cut into segments.
+
+    Every operation stands in one segment, inline ones (constants, casts, splats) too, after its operands; scalars that
+    depend on no load stand in the first. Operations that touch memory keep their order.
+    """
 
     func: Func
     layouts: Mapping[Value, Layout]

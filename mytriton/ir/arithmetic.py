@@ -1,0 +1,196 @@
+"""What every pure operation computes, as NumPy: the executable form of SEMANTICS.
+
+`EVALUATE` maps an operation class to `function(op, *operands) -> array`. Operands and results are arrays of the NumPy
+type of their element type, of any one shape; the interpreter, the laid-out interpreter and constant folding share it.
+Callers silence NumPy's floating-point warnings (`np.errstate(all="ignore")`): wrapping and NaNs are meant here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from mytriton.ir import ops
+from mytriton.ir.core import Op
+from mytriton.types import PointerType, ScalarType, bf16, element_of, f16, f32, f64, i1, i32, i64
+
+Array = npt.NDArray[Any]
+
+#: A pointer: the parameter it was derived from, and its address in bytes. The base is kept so that an access outside
+#: one array is an error even where it happens to hit another.
+POINTER = np.dtype([("base", np.int64), ("address", np.int64)])
+
+DTYPES: dict[ScalarType, np.dtype[Any]] = {
+    i1: np.dtype(np.bool_),
+    i32: np.dtype(np.int32),
+    i64: np.dtype(np.int64),
+    f16: np.dtype(np.float16),
+    bf16: np.dtype(ml_dtypes.bfloat16),
+    f32: np.dtype(np.float32),
+    f64: np.dtype(np.float64),
+}
+
+
+def dtype_of(element: ScalarType | PointerType) -> np.dtype[Any]:
+    """The NumPy type of values of an element type."""
+    return POINTER if isinstance(element, PointerType) else DTYPES[element]
+
+
+# --- conversions ------------------------------------------------------------------------------------------------------
+
+
+def _odd_float32(x: Array) -> Array:
+    """float64 to float32, rounding an inexact value to the neighbour with an odd last bit.
+
+    Rounding that to a still shorter format gives what one rounding of `x` would give (Boldo and Melquiond 2008,
+    "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd").
+    """
+    nearest = x.astype(np.float32)
+    inexact = (nearest.astype(np.float64) != x) & ~np.isnan(x)
+    away = inexact & (np.abs(nearest.astype(np.float64)) > np.abs(x))
+    bits = nearest.view(np.int32) - away
+    return np.asarray(bits | inexact, np.int32).view(np.float32)
+
+
+def _sticky_float64(x: Array) -> Array:
+    """int64 to float64 exactly but for the low 11 bits of large values, which collapse into one sticky bit: enough for
+    a following rounding to a shorter format to be right."""
+    magnitude = np.abs(x).view(np.uint64)
+    sticky = ((magnitude & np.uint64(0x7FF)) != 0).astype(np.uint64)
+    short = (magnitude & ~np.uint64(0xFFF)) | (magnitude & np.uint64(0x800)) | sticky << np.uint64(11)
+    exact = np.where(magnitude < np.uint64(2**53), magnitude, short).astype(np.float64)
+    return np.asarray(np.where(x < 0, -exact, exact))
+
+
+def _float_to_int(x: Array, to: np.dtype[Any]) -> Array:
+    wide = x.astype(np.float64)
+    low, high = np.iinfo(to).min, np.iinfo(to).max
+    limit = -float(low)  # 2**31 or 2**63: the first value above `high`, exact as a float
+    inside = (wide >= -limit) & (wide < limit)  # false for NaN
+    truncated = np.trunc(np.where(inside, wide, 0.0)).astype(to)
+    saturated = np.where(wide >= limit, high, np.where(wide < -limit, low, 0)).astype(to)
+    return np.where(inside, truncated, saturated)
+
+
+def convert(x: Array, to: ScalarType) -> Array:
+    """Element conversion as `Cast` defines it."""
+    x = np.asarray(x)
+    dtype = DTYPES[to]
+    if to == i1:
+        return np.asarray(x != 0)
+    if to.kind == "int" and x.dtype.kind not in "bi":
+        return _float_to_int(x, dtype)
+    if to == bf16:  # ml_dtypes converts through float32, which would round twice
+        if x.dtype == np.int64:
+            x = _sticky_float64(x)
+        if x.dtype in (np.float64, np.int32):
+            x = _odd_float32(x.astype(np.float64))
+    return x.astype(dtype)
+
+
+# --- arithmetic -------------------------------------------------------------------------------------------------------
+
+
+def _floor_div(op: Op, x: Array, y: Array) -> Array:
+    safe = np.where((y == 0) | (y == -1), 1, y).astype(y.dtype)
+    quotient = x // safe
+    inexact = (quotient * safe != x) & ((x < 0) != (safe < 0))
+    return np.asarray(np.where(y == -1, -x, quotient + inexact))
+
+
+def _mod(op: Op, x: Array, y: Array) -> Array:
+    if x.dtype.kind == "i":
+        return np.asarray(np.fmod(x, np.where((y == 0) | (y == -1), 1, y).astype(y.dtype)))
+    if x.dtype.itemsize == 2:  # exact: a remainder of two short floats is one
+        return np.fmod(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+    return np.fmod(x, y)
+
+
+def _in_wider(function: Callable[[Array], Array]) -> Callable[[Op, Array], Array]:
+    def evaluate(op: Op, x: Array) -> Array:
+        if x.dtype == np.float64:
+            return function(x)
+        return function(x.astype(np.float64)).astype(np.float32).astype(x.dtype)
+
+    return evaluate
+
+
+def _key(x: Array) -> Array:
+    return x["address"] if x.dtype == POINTER else x
+
+
+def _compare(function: Callable[[Array, Array], Array]) -> Callable[[Op, Array, Array], Array]:
+    return lambda op, x, y: function(_key(x), _key(y))
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda op, *operands: function(*operands)
+
+
+# --- structure --------------------------------------------------------------------------------------------------------
+
+
+def _constant(op: ops.Constant) -> Array:
+    return np.array(op.value, DTYPES[op.type])
+
+
+def _cast(op: ops.Cast, source: Array) -> Array:
+    return convert(source, op.to)
+
+
+def _splat(op: ops.Splat, source: Array) -> Array:
+    return np.broadcast_to(source, op.shape)
+
+
+def _arange(op: ops.Arange) -> Array:
+    return np.arange(op.start, op.end).astype(np.int32)
+
+
+def _add_ptr(op: ops.AddPtr, pointer: Array, offset: Array) -> Array:
+    element = element_of(op.pointer.type)
+    assert isinstance(element, PointerType)
+    moved = np.array(pointer)
+    moved["address"] = pointer["address"] + offset.astype(np.int64) * element.element.bytes
+    return moved
+
+
+EVALUATE: dict[type[Op], Callable[..., Any]] = {
+    ops.Constant: _constant,
+    ops.Cast: _cast,
+    ops.Splat: _splat,
+    ops.Arange: _arange,
+    ops.AddPtr: _add_ptr,
+    ops.Add: _plain(np.add),
+    ops.Sub: _plain(np.subtract),
+    ops.Mul: _plain(np.multiply),
+    ops.Div: _plain(np.divide),
+    ops.FloorDiv: _floor_div,
+    ops.Mod: _mod,
+    ops.And: _plain(np.bitwise_and),
+    ops.Or: _plain(np.bitwise_or),
+    ops.Xor: _plain(np.bitwise_xor),
+    ops.Maximum: _plain(np.fmax),
+    ops.Minimum: _plain(np.fmin),
+    ops.Neg: _plain(np.negative),
+    ops.Not: _plain(np.invert),
+    ops.Abs: _plain(np.abs),
+    ops.Exp: _in_wider(np.exp),
+    ops.Log: _in_wider(np.log),
+    ops.Sqrt: _plain(np.sqrt),
+    ops.CmpEq: _compare(np.equal),
+    ops.CmpNe: _compare(np.not_equal),
+    ops.CmpLt: _compare(np.less),
+    ops.CmpLe: _compare(np.less_equal),
+    ops.CmpGt: _compare(np.greater),
+    ops.CmpGe: _compare(np.greater_equal),
+    ops.Select: _plain(np.where),
+}
+
+
+def evaluate(op: Op, operands: tuple[Array, ...] | list[Array]) -> Array:
+    """The result of a pure operation, as an array (0-d for a scalar)."""
+    return np.asarray(EVALUATE[type(op)](op, *operands))
