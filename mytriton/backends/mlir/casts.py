@@ -1,0 +1,78 @@
+"""Conversions between element types as MLIR text: saturating to integers, rounded once to floats."""
+
+from __future__ import annotations
+
+from mytriton.backends.mlir.writer import Writer
+from mytriton.ir import ops
+from mytriton.types import ScalarType, bf16, f16, f32, f64, i1, i32, i64
+
+
+def cast(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str, narrows_f64: bool) -> str:
+    """Write the conversion of `source` as `Cast` means it.
+
+    `narrows_f64`: the target rounds f64 to f16 and bf16 correctly by itself (NVPTX does; hosts would call a library
+    routine that the JIT does not have).
+    """
+    if new == i1:
+        return w.compare(ops.CmpNe, source, w.constant(0, old), old, result)
+    if new.kind == "int":
+        return _to_integer(w, source, old, new, result)
+    if old.kind == "float":
+        return _between_floats(w, source, old, new, result, narrows_f64)
+    if old == i1:
+        return w.convert("arith.uitofp", source, old, new, result)
+    if new == f16:
+        # Past f32's 24 exact bits a value is past f16's largest too, so rounding twice cannot show.
+        return w.convert("arith.truncf", w.convert("arith.sitofp", source, old, f32), f32, f16, result)
+    if new == bf16:
+        exact = _sticky(w, source) if old == i64 else source
+        return _between_floats(w, w.convert("arith.sitofp", exact, old, f64), f64, bf16, result, narrows_f64)
+    return w.convert("arith.sitofp", source, old, new, result)
+
+
+def _to_integer(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str) -> str:
+    if old == i1:
+        return w.convert("arith.extui", source, old, new, result)
+    if old.kind == "int":
+        return w.convert("arith.extsi" if new.bits > old.bits else "arith.trunci", source, old, new, result)
+    if old.bits == 16:
+        source, old = w.convert("arith.extf", source, old, f32), f32
+    # arith.fptosi is undefined out of range; this saturates, and NaN gives 0.
+    return w.intrinsic("llvm.fptosi.sat", source, old, new, result)
+
+
+def _between_floats(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str, narrows_f64: bool) -> str:
+    if old == f64 and new.bits == 16 and not narrows_f64:
+        source, old = _round_to_odd(w, source), f32
+    if old.bits == new.bits:  # between f16 and bf16
+        source, old = w.convert("arith.extf", source, old, f32), f32
+    return w.convert("arith.extf" if new.bits > old.bits else "arith.truncf", source, old, new, result)
+
+
+def _round_to_odd(w: Writer, source: str) -> str:
+    """f64 to f32 such that a second rounding, to f16 or bf16, equals one rounding of the f64 (Boldo and Melquiond,
+    "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008): truncated, and the
+    last bit set if that was inexact."""
+    near = w.convert("arith.truncf", source, f64, f32)
+    back = w.convert("arith.extf", near, f32, f64)
+    bits = w.convert("arith.bitcast", near, f32, i32)
+    size, size_back = w.apply("math.absf", (source,), f64), w.apply("math.absf", (back,), f64)
+    away = w.convert("arith.extui", w.compare(ops.CmpGt, size_back, size, f64), i1, i32)
+    toward_zero = w.compare(ops.CmpLt, size_back, size, f64)
+    towards = w.convert("arith.extui", toward_zero, i1, i32)
+    truncated = w.apply("arith.subi", (bits, away), i32)
+    inexact = w.apply("arith.ori", (away, towards), i32)
+    return w.convert("arith.bitcast", w.apply("arith.ori", (truncated, inexact), i32), i32, f32)
+
+
+def _sticky(w: Writer, source: str) -> str:
+    """An i64 that f64 holds exactly and that rounds to the same bf16: from 2**33 up, where bf16's steps are 2**26 and
+    more, the low 12 bits become one bit that says whether any of them was set."""
+    low_bits, sticky_bit, zero, minus_one, shift = (w.constant(n, i64) for n in (0xFFF, 0x800, 0, -1, 33))
+    high = w.apply("arith.shrsi", (source, shift), i64)
+    low = w.apply("arith.andi", (source, low_bits), i64)
+    is_positive, is_negative = w.compare(ops.CmpGt, high, zero, i64), w.compare(ops.CmpLt, high, minus_one, i64)
+    is_large = w.apply("arith.ori", (is_positive, is_negative), i1)
+    cleared = w.apply("arith.subi", (source, low), i64)
+    extra = w.select(w.compare(ops.CmpNe, low, zero, i64), sticky_bit, zero, i64)
+    return w.select(is_large, w.apply("arith.addi", (cleared, extra), i64), source, i64)

@@ -1,0 +1,144 @@
+"""Elementwise operations as MLIR text, for scalars (gpu) and for `vector<WxT>` (cpu): one place, so both mean the same.
+
+Whatever LLVM leaves undefined is settled here by SEMANTICS: integers wrap (no `nsw`), a divisor that would trap is
+replaced, float to integer saturates, and f16/bf16 functions are computed in f32 and rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from mytriton.backends.mlir.casts import cast
+from mytriton.backends.mlir.writer import Writer
+from mytriton.diagnostics import InternalError
+from mytriton.ir import ops
+from mytriton.ir.core import Func, Op, Value, definitions
+from mytriton.types import ScalarType, element_of, f32, i1, is_float
+
+#: MLIR operation for integers (and bool), and for floats.
+BINARY: Mapping[type[Op], tuple[str, str]] = {
+    ops.Add: ("arith.addi", "arith.addf"),
+    ops.Sub: ("arith.subi", "arith.subf"),
+    ops.Mul: ("arith.muli", "arith.mulf"),
+    ops.Div: ("", "arith.divf"),
+    ops.FloorDiv: ("arith.divsi", ""),
+    ops.Mod: ("arith.remsi", "arith.remf"),
+    ops.And: ("arith.andi", ""),
+    ops.Or: ("arith.ori", ""),
+    ops.Xor: ("arith.xori", ""),
+    ops.Maximum: ("arith.maxsi", "arith.maxnumf"),
+    ops.Minimum: ("arith.minsi", "arith.minnumf"),
+}
+
+
+def contractible(func: Func) -> frozenset[Value]:
+    """Results of float multiplications that feed an addition or subtraction, and of those: where a fused
+    multiply-add may be formed. Only these carry the `contract` flag."""
+    made_by = definitions(func)
+    found: set[Value] = set()
+    for op in func.walk():
+        if isinstance(op, (ops.Add, ops.Sub)) and is_float(op.result.type):
+            products = [v for v in op.operands if isinstance(made_by.get(v), ops.Mul)]
+            if products:
+                found.update(products, op.results)
+    return frozenset(found)
+
+
+class ElementEmitter(Writer):
+    """Writes the elementwise operations of one function.
+
+    write   takes each line, without indentation
+    width   None for scalars; W for `vector<WxT>` operands and results
+    fusion  allow contraction (`Target.enable_fp_fusion`)
+    gpu     the target is NVPTX: use the forms that its lowering takes and keeps exact
+    """
+
+    def __init__(
+        self,
+        func: Func,
+        write: Callable[[str], None],
+        *,
+        width: int | None = None,
+        fusion: bool = False,
+        gpu: bool = False,
+    ) -> None:
+        super().__init__(write, width)
+        self._gpu = gpu
+        self._definitions = definitions(func)
+        self._contract = contractible(func) if fusion else frozenset()
+
+    def emit(self, op: Op, result: str, operands: Sequence[str]) -> str:
+        """Write `op`, leaving its result in the SSA name `result` (such as `%v3`), and return that. Takes `Cast`,
+        `Select`, and every unary, binary and comparison operation on numbers. Temporaries are named after the result
+        (`%v3_0`). Constants, splats and pointers are the caller's."""
+        self.begin(result)
+        element = _scalar(op.operands[-1])
+        if isinstance(op, ops.Cast):
+            return cast(self, operands[0], element, op.to, result, narrows_f64=self._gpu)
+        if isinstance(op, ops.Select):
+            return self.select(operands[0], operands[1], operands[2], element, result)
+        if isinstance(op, ops.Compare):
+            return self.compare(type(op), operands[0], operands[1], element, result)
+        if isinstance(op, ops.Unary):
+            return self._unary(op, operands[0], element, result)
+        if not isinstance(op, ops.Binary):
+            raise InternalError(f"{op.opcode} is not an elementwise operation")
+        name = BINARY[type(op)][element.kind == "float"]
+        if isinstance(op, (ops.FloorDiv, ops.Mod)) and element.kind == "int":
+            operands = (operands[0], self._safe_divisor(op.rhs, operands[0], operands[1], element))
+        if isinstance(op, (ops.Div, ops.Mod)) and element.bits == 16:
+            wide = [self.convert("arith.extf", v, element, f32) for v in operands]
+            return self.convert("arith.truncf", self.apply(name, wide, f32), f32, element, result)
+        return self.apply(name, operands, element, result, contract=op.result in self._contract)
+
+    def _safe_divisor(self, value: Value, lhs: str, rhs: str, element: ScalarType) -> str:
+        """`rhs`, or 1 where dividing would be undefined: by 0, and INT_MIN by -1 (SEMANTICS: any value, no trap)."""
+        known = self._known(value)
+        if known is not None and known not in (0, -1):
+            return rhs
+        zero, one, minus_one = (self.constant(n, element) for n in (0, 1, -1))
+        lowest = self.constant(-(2 ** (element.bits - 1)), element)
+        by_zero = self.compare(ops.CmpEq, rhs, zero, element)
+        by_minus_one = self.compare(ops.CmpEq, rhs, minus_one, element)
+        is_lowest = self.compare(ops.CmpEq, lhs, lowest, element)
+        overflows = self.apply("arith.andi", (by_minus_one, is_lowest), i1)
+        unsafe = self.apply("arith.ori", (by_zero, overflows), i1)
+        return self.select(unsafe, one, rhs, element)
+
+    def _known(self, value: Value) -> bool | int | float | None:
+        """The value of a constant, also of a splat one."""
+        op = self._definitions.get(value)
+        if isinstance(op, ops.Splat):
+            op = self._definitions.get(op.source)
+        return op.value if isinstance(op, ops.Constant) else None
+
+    def _unary(self, op: ops.Unary, source: str, element: ScalarType, result: str) -> str:
+        if isinstance(op, ops.Not):
+            ones = self.constant(True if element.kind == "bool" else -1, element)
+            return self.apply("arith.xori", (source, ones), element, result)
+        if isinstance(op, ops.Neg) and element.kind == "float":
+            return self.apply("arith.negf", (source,), element, result)
+        if isinstance(op, ops.Neg):
+            return self.apply("arith.subi", (self.constant(0, element), source), element, result)
+        if isinstance(op, ops.Abs) and element.kind == "float":
+            return self.apply("math.absf", (source,), element, result)
+        if isinstance(op, ops.Abs):  # math.absi of an i64 has no NVVM lowering
+            negated = self.apply("arith.subi", (self.constant(0, element), source), element)
+            return self.apply("arith.maxsi", (source, negated), element, result)
+        if element.bits == 16:  # f32's 24 bits are more than twice f16's: a square root rounded twice is still right
+            wide = self._function(op, self.convert("arith.extf", source, element, f32), f32, "")
+            return self.convert("arith.truncf", wide, f32, element, result)
+        return self._function(op, source, element, result)
+
+    def _function(self, op: ops.Unary, source: str, element: ScalarType, result: str) -> str:
+        if isinstance(op, ops.Sqrt) and self._gpu:
+            # math.sqrt of an f32 becomes libdevice's sqrt.approx there; the intrinsic is IEEE's sqrt.rn.
+            return self.intrinsic("llvm.sqrt", source, element, element, result)
+        return self.apply(f"math.{op.opcode}", (source,), element, result)
+
+
+def _scalar(value: Value) -> ScalarType:
+    element = element_of(value.type)
+    if not isinstance(element, ScalarType):
+        raise InternalError(f"{value.id} is a pointer; an elementwise operation on numbers was expected")
+    return element
