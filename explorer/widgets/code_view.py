@@ -1,0 +1,242 @@
+"""A read-only listing of any length: lines are tokenised and rendered when they are shown, and only then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.cache import LRUCache
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from explorer.highlight import Highlighted, tokenizer
+from explorer.model.search import occurrences
+from explorer.widgets.rows import ChangedRows
+from explorer.widgets.syntax import syntax_styles
+
+#: Columns left of the text: a sign for the cursor or a link, and a blank.
+GUTTER = 2
+
+
+def shown(text: str) -> str:
+    """The text as it can be put on a terminal: tabs expanded, control characters replaced."""
+    text = text.expandtabs(8)
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def moved(old: Sequence[str], new: Sequence[str], row: int) -> int:
+    """Where `row` of `old` is in `new`, if the two differ in one place: rows after the difference move with it."""
+    limit = min(len(old), len(new))
+    prefix = next((i for i in range(limit) if old[i] != new[i]), limit)
+    if row < prefix:
+        return row
+    limit -= prefix
+    suffix = next((i for i in range(limit) if old[-1 - i] != new[-1 - i]), limit)
+    if suffix and row >= len(old) - suffix:
+        return row + len(new) - len(old)
+    return min(row, max(0, len(new) - 1))
+
+
+class CodeView(ChangedRows, ScrollView, can_focus=True):
+    """One listing with a cursor line, linked lines, search hits and mouse selection."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "code--gutter",
+        "code--cursor",
+        "code--linked",
+        "code--match",
+        "code--stale",
+    }
+    DEFAULT_CSS = """
+    CodeView {
+        background: $background; color: $foreground; scrollbar-size: 1 1;
+        & > .code--gutter { color: $text-accent; text-style: bold; }
+        & > .code--cursor { background: $surface-lighten-2; }
+        & > .code--linked { background: $primary-muted; }
+        & > .code--match { background: $warning-muted; text-style: underline; }
+        & > .code--stale { color: $foreground-muted; }
+    }
+    """
+
+    @dataclass
+    class CursorMoved(Message):
+        """The cursor line changed by the user's doing."""
+
+        view: CodeView
+        row: int
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.lines: Sequence[str] = ()
+        self.cursor = 0
+        self.stale = False
+        self._language = ""
+        self._linked: frozenset[int] = frozenset()
+        self._query = ""
+        self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(4096)
+        self._styles_by_name: dict[str, Style] = {}
+        self._highlighted = Highlighted(tokenizer(""), self._line)
+
+    def _line(self, row: int) -> str:
+        return shown(self.lines[row])
+
+    # What is shown
+
+    def load(self, lines: Sequence[str], language: str, *, stale: bool = False) -> None:
+        """Show `lines`. Cursor and scroll position stay with the lines they were at."""
+        if language != self._language:
+            self._language = language
+            self._highlighted = Highlighted(tokenizer(language), self._line)
+        elif lines is self.lines and stale == self.stale:
+            return
+        old, self.lines, self.stale = self.lines, lines, stale
+        self._highlighted.forget()
+        self._strips.clear()
+        top = round(self.scroll_y)
+        self.cursor = moved(old, lines, self.cursor)
+        width = max((len(t) if t.isascii() and "\t" not in t else cell_len(shown(t)) for t in lines), default=0)
+        self.virtual_size = Size(width + GUTTER, len(lines))
+        new_top = moved(old, lines, top) if top else 0
+        if new_top != top:
+            self.scroll_to(y=new_top, animate=False)
+        self.refresh()
+
+    def link(self, rows: Sequence[int], *, reveal: bool = True) -> None:
+        """Mark `rows` as coming from the line under the cursor elsewhere; bring the first into view."""
+        self._linked = frozenset(rows)
+        self.refresh()
+        if reveal and rows and not any(self._visible(row) for row in rows):
+            self.scroll_to(y=max(0, rows[0] - self.size.height // 3), animate=False)
+
+    def _visible(self, row: int) -> bool:
+        return round(self.scroll_y) <= row < round(self.scroll_y) + self.size.height
+
+    # Cursor and search
+
+    def move_to(self, row: int) -> None:
+        """Put the cursor on `row` (clamped) and bring it into view."""
+        row = max(0, min(row, len(self.lines) - 1))
+        top, height = round(self.scroll_y), max(1, self.size.height)
+        if row < top:
+            self.scroll_to(y=row, animate=False)
+        elif row >= top + height:
+            self.scroll_to(y=row - height + 1, animate=False)
+        if row != self.cursor:
+            self.cursor = row
+            self.refresh()
+            self.post_message(self.CursorMoved(self, row))
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by lines."""
+        self.move_to(self.cursor + rows)
+
+    def action_page(self, pages: int) -> None:
+        """Move cursor and view by pages."""
+        distance = pages * max(1, self.size.height - 1)
+        self.scroll_to(y=round(self.scroll_y) + distance, animate=False)
+        self.move_to(self.cursor + distance)
+
+    def action_edge(self, end: bool) -> None:
+        """Move the cursor to the first or last line."""
+        self.move_to(len(self.lines) - 1 if end else 0)
+
+    def action_shift(self, columns: int) -> None:
+        """Scroll sideways."""
+        self.scroll_to(x=self.scroll_x + columns, animate=False)
+
+    def search(self, query: str) -> None:
+        """Mark every occurrence of `query` (no letter case unless it has capitals)."""
+        self._query = query
+        self._strips.clear()
+        self.refresh()
+
+    # Rendering
+
+    def notify_style_update(self) -> None:
+        """The theme or the state of the widget changed: styles must be looked up anew."""
+        self._styles_by_name.clear()
+        self._strips.clear()
+        super().notify_style_update()
+
+    def _style(self, name: str) -> Style:
+        """A token style or a component's, complete with the widget's colours."""
+        if not self._styles_by_name:
+            base = self.rich_style
+            self._styles_by_name = {token: base + style for token, style in syntax_styles(self).items()}
+            for component in self.COMPONENT_CLASSES:
+                self._styles_by_name[component] = self.get_component_rich_style(component, partial=True)
+        return self._styles_by_name.get(name) or self._styles_by_name[""]
+
+    def make_row(self, y: int) -> Strip:
+        """Row `y` of the window: gutter, then the visible part of the text."""
+        width = self.size.width
+        row = round(self.scroll_y) + y
+        if row >= len(self.lines):
+            return Strip.blank(width, self.rich_style)
+        scroll_x = round(self.scroll_x)
+        text, row_style = self._row(row)
+        text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, row_style).apply_offsets(scroll_x, row)
+        sign = ">" if row in self._linked else "\u258c" if self._is_cursor(row) else " "
+        return Strip([Segment(f"{sign} ", row_style + self._style("code--gutter")), *text], width)
+
+    def _is_cursor(self, row: int) -> bool:
+        return row == self.cursor and self.has_focus
+
+    def _row(self, row: int) -> tuple[Strip, Style]:
+        """The uncropped text of a row, and the style of the rest of the row."""
+        selection = self.text_selection
+        span = selection.get_span(row) if selection else None
+        cursor, linked = self._is_cursor(row), row in self._linked
+        row_style = self._style("code--cursor") if cursor else self._style("code--linked") if linked else Style()
+        fill = self.rich_style + row_style
+        key = (row, cursor, linked, span)
+        strip = self._strips.get(key)
+        if strip is None:
+            line = self._line(row)
+            if self.stale:
+                segments = [Segment(line, fill + self._style("code--stale"))]
+            else:
+                segments, at = [], 0
+                for length, name in self._highlighted.tokens(row):
+                    segments.append(Segment(line[at : at + length], self._style(name) + row_style))
+                    at += length
+            strip = Strip(segments)
+            for start, end in occurrences(line, self._query):
+                strip = restyle(strip, line, start, end, self._style("code--match"))
+            if span is not None:
+                end = len(line) if span[1] == -1 else span[1]
+                style = self.screen.get_component_rich_style("screen--selection")
+                strip = restyle(strip, line, span[0], end, style)
+            self._strips[key] = strip
+        return strip, fill
+
+    # Mouse
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on the line that was clicked."""
+        self.move_to(round(self.scroll_y) + event.y)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text, for copying."""
+        return selection.extract("\n".join(self._line(row) for row in range(len(self.lines)))), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """The mouse selection changed."""
+        self.refresh()
+
+
+def restyle(strip: Strip, text: str, start: int, end: int, style: Style) -> Strip:
+    """`strip` (of `text`) with `style` laid over the characters from `start` to `end`."""
+    first, last = cell_len(text[:start]), cell_len(text[:end])
+    if first >= last:
+        return strip
+    before, middle, after = strip.crop(0, first), strip.crop(first, last), strip.crop(last)
+    return Strip.join([before, Strip(Segment.apply_style(middle, post_style=style)), after])
