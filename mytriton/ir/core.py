@@ -22,7 +22,7 @@ class TypeRuleError(Exception):
 
 
 class Effect(Enum):
-    """What an operation does to memory; only NONE may be merged, moved or dropped freely."""
+    """What an operation does to memory. Only NONE may be merged or moved freely; a READ may be dropped if unused."""
 
     NONE = "none"
     READ = "read"

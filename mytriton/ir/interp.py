@@ -194,7 +194,7 @@ def explain(
     """The sentence for an access outside an array."""
     where = location(op.span, units)
     if not where and op.span is not None:
-        where = f"line {op.span.line}, column {op.span.column}"
+        where = f"line {op.span.line} of the kernel, column {op.span.column}"
     size = memory.buffers[error.parameter].flat.size
     return (
         f"{where + ': ' if where else ''}{op.opcode} outside of `{func.params[error.parameter].id}`: element "

@@ -13,6 +13,14 @@ class Printer:
     def __init__(self, func: Func) -> None:
         self._definitions = definitions(func)
 
+    def define(self, op: Op) -> None:
+        """Take `op` for the definition of its results from now on; for passes, which print what they change."""
+        self._definitions.update((v, op) for v in op.results)
+
+    def definition(self, value: Value) -> Op | None:
+        """The operation that defines `value`; None for a parameter."""
+        return self._definitions.get(value)
+
     def value(self, value: Value) -> str:
         """How `value` reads as an operand: `%3`, `x`, `256`, `f32(%4)`."""
         prefix, suffix = "", ""

@@ -1,0 +1,1 @@
+"""What can be known of values without running the kernel: ranges, contiguity, divisibility."""

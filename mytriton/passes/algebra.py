@@ -1,0 +1,225 @@
+"""Algebraic identities. Each holds for every input, wrapped integers, NaN, infinities and -0.0 included."""
+
+from __future__ import annotations
+
+import math
+
+from mytriton.ir import ops
+from mytriton.ir.core import Value
+from mytriton.passes.rewrite import Match, Replacement, rule, rules_in
+from mytriton.types import ScalarType, bf16, element_of, f16, f32, f64, i1, i32, i64, is_bool, is_float, shape_of
+
+
+def _is(m: Match, value: Value, number: float) -> bool:
+    """Whether a value is this constant; -0.0 and 0.0 differ."""
+    constant = m.constant(value)
+    return constant is not None and constant == number and math.copysign(1, constant) == math.copysign(1, number)
+
+
+def _is_ones(m: Match, value: Value) -> bool:
+    """Whether all bits of an integer or bool constant are set."""
+    return _is(m, value, 1 if is_bool(value.type) else -1)
+
+
+# --- integers and floats ----------------------------------------------------------------------------------------------
+
+
+@rule(ops.Add)
+def add_zero(op: ops.Add, m: Match) -> Replacement:
+    """x + 0 = x (for floats x + -0.0 = x; x + 0.0 turns -0.0 into 0.0)"""
+    zero = -0.0 if is_float(op.result.type) else 0
+    if _is(m, op.rhs, zero):
+        return op.lhs
+    return op.rhs if _is(m, op.lhs, zero) else None
+
+
+@rule(ops.Sub)
+def sub_zero(op: ops.Sub, m: Match) -> Replacement:
+    """x - 0 = x"""
+    return op.lhs if _is(m, op.rhs, 0) else None
+
+
+@rule(ops.Sub)
+def sub_self(op: ops.Sub, m: Match) -> Replacement:
+    """x - x = 0 for integers (for floats NaN and infinity differ)"""
+    return m.number(0, op.result.type) if op.lhs is op.rhs and not is_float(op.result.type) else None
+
+
+@rule(ops.Mul)
+def mul_one(op: ops.Mul, m: Match) -> Replacement:
+    """x * 1 = x"""
+    if _is(m, op.rhs, 1):
+        return op.lhs
+    return op.rhs if _is(m, op.lhs, 1) else None
+
+
+@rule(ops.Mul)
+def mul_zero(op: ops.Mul, m: Match) -> Replacement:
+    """x * 0 = 0 for integers (for floats NaN, infinity and the sign of zero differ)"""
+    if is_float(op.result.type):
+        return None
+    if _is(m, op.rhs, 0):
+        return op.rhs
+    return op.lhs if _is(m, op.lhs, 0) else None
+
+
+@rule(ops.Div, ops.FloorDiv)
+def div_one(op: ops.Div | ops.FloorDiv, m: Match) -> Replacement:
+    """x / 1 = x"""
+    return op.lhs if _is(m, op.rhs, 1) else None
+
+
+@rule(ops.Mod)
+def mod_one(op: ops.Mod, m: Match) -> Replacement:
+    """x % 1 = 0 for integers"""
+    return m.number(0, op.result.type) if _is(m, op.rhs, 1) and not is_float(op.result.type) else None
+
+
+@rule(ops.And, ops.Or, ops.Maximum, ops.Minimum)
+def same_operands(op: ops.Binary, m: Match) -> Replacement:
+    """x & x = x | x = max(x, x) = min(x, x) = x"""
+    return op.lhs if op.lhs is op.rhs else None
+
+
+@rule(ops.Neg)
+def neg_neg(op: ops.Neg, m: Match) -> Replacement:
+    """-(-x) = x"""
+    inner = m.definition(op.source)
+    return inner.source if isinstance(inner, ops.Neg) else None
+
+
+# --- bits -------------------------------------------------------------------------------------------------------------
+
+
+@rule(ops.Or, ops.Xor)
+def bits_zero(op: ops.Or | ops.Xor, m: Match) -> Replacement:
+    """x | 0 = x ^ 0 = x"""
+    if _is(m, op.rhs, 0):
+        return op.lhs
+    return op.rhs if _is(m, op.lhs, 0) else None
+
+
+@rule(ops.And)
+def and_constant(op: ops.And, m: Match) -> Replacement:
+    """x & 0 = 0, and x & -1 = x"""
+    for constant, other in ((op.rhs, op.lhs), (op.lhs, op.rhs)):
+        if _is(m, constant, 0):
+            return constant
+        if _is_ones(m, constant):
+            return other
+    return None
+
+
+@rule(ops.Or)
+def or_ones(op: ops.Or, m: Match) -> Replacement:
+    """x | -1 = -1"""
+    if _is_ones(m, op.rhs):
+        return op.rhs
+    return op.lhs if _is_ones(m, op.lhs) else None
+
+
+@rule(ops.Xor)
+def xor_self(op: ops.Xor, m: Match) -> Replacement:
+    """x ^ x = 0"""
+    return m.number(False if is_bool(op.result.type) else 0, op.result.type) if op.lhs is op.rhs else None
+
+
+@rule(ops.Not)
+def not_not(op: ops.Not, m: Match) -> Replacement:
+    """~(~x) = x"""
+    inner = m.definition(op.source)
+    return inner.source if isinstance(inner, ops.Not) else None
+
+
+# --- comparisons and choices ------------------------------------------------------------------------------------------
+
+
+@rule(ops.Compare)
+def compare_self(op: ops.Compare, m: Match) -> Replacement:
+    """x == x, x <= x, x >= x are true and x != x, x < x, x > x false, but for floats (NaN)"""
+    if op.lhs is not op.rhs or is_float(op.lhs.type):
+        return None
+    return m.number(isinstance(op, (ops.CmpEq, ops.CmpLe, ops.CmpGe)), op.result.type)
+
+
+@rule(ops.Select)
+def select_same(op: ops.Select, m: Match) -> Replacement:
+    """where(c, x, x) = x"""
+    return op.if_true if op.if_true is op.if_false else None
+
+
+@rule(ops.Select)
+def select_constant(op: ops.Select, m: Match) -> Replacement:
+    """where(true, x, y) = x, and where(false, x, y) = y"""
+    condition = m.constant(op.condition)
+    if condition is None:
+        return None
+    return op.if_true if condition else op.if_false
+
+
+@rule(ops.Select)
+def select_bool(op: ops.Select, m: Match) -> Replacement:
+    """where(c, true, false) = c"""
+    choices = m.constant(op.if_true), m.constant(op.if_false)
+    return op.condition if is_bool(op.result.type) and choices == (True, False) else None
+
+
+# --- casts and pointers -----------------------------------------------------------------------------------------------
+
+#: Types that hold every value of a type.
+_EXACT: dict[ScalarType, tuple[ScalarType, ...]] = {
+    i1: (i32, i64, f16, bf16, f32, f64),
+    i32: (i64, f64),
+    i64: (),
+    f16: (f32, f64),
+    bf16: (f32, f64),
+    f32: (f64,),
+    f64: (),
+}
+
+
+@rule(ops.Cast)
+def cast_same(op: ops.Cast, m: Match) -> Replacement:
+    """A cast to the type a value already has is that value"""
+    return op.source if op.source.type == op.result.type else None
+
+
+@rule(ops.Cast)
+def cast_cast(op: ops.Cast, m: Match) -> Replacement:
+    """A cast of an exact cast is one cast"""
+    inner = m.definition(op.source)
+    if not isinstance(inner, ops.Cast):
+        return None
+    element = element_of(inner.source.type)
+    assert isinstance(element, ScalarType)
+    if inner.to not in _EXACT[element]:
+        return None
+    return inner.source if op.to == element else m.build(ops.Cast(source=inner.source, to=op.to))
+
+
+@rule(ops.AddPtr)
+def addptr_zero(op: ops.AddPtr, m: Match) -> Replacement:
+    """p + 0 = p"""
+    return op.pointer if _is(m, op.offset, 0) else None
+
+
+@rule(ops.AddPtr)
+def addptr_addptr(op: ops.AddPtr, m: Match) -> Replacement:
+    """(p + a) + b = p + (a + b) for constants whose sum does not overflow"""
+    inner = m.definition(op.pointer)
+    if not isinstance(inner, ops.AddPtr):
+        return None
+    first, second = m.constant(inner.offset), m.constant(op.offset)
+    if not isinstance(first, int) or not isinstance(second, int):
+        return None
+    total = first + second
+    fitting = next((t for t in (i32, i64) if -(1 << t.bits - 1) <= total < 1 << t.bits - 1), None)
+    if fitting is None:
+        return None
+    offset = m.build(ops.Constant(value=total, type=fitting))
+    if shape_of(op.result.type):
+        offset = m.build(ops.Splat(source=offset, shape=shape_of(op.result.type)))
+    return m.build(ops.AddPtr(pointer=inner.pointer, offset=offset)), f"{first} + {second} = {total}"
+
+
+RULES = rules_in(globals())

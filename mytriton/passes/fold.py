@@ -1,0 +1,71 @@
+"""Constant folding by the interpreter's own arithmetic: a constant is what the kernel would have computed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mytriton.ir import ops
+from mytriton.ir.arithmetic import DTYPES, evaluate
+from mytriton.ir.core import Func, Op
+from mytriton.passes import algebra
+from mytriton.passes.rewrite import Match, Replacement, rewrite, rule
+from mytriton.stage import Change
+from mytriton.types import ScalarType, element_of, is_integer
+
+_SYMBOLS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "idiv": "//",
+    "mod": "%",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "cmp_eq": "==",
+    "cmp_ne": "!=",
+    "cmp_lt": "<",
+    "cmp_le": "<=",
+    "cmp_gt": ">",
+    "cmp_ge": ">=",
+}
+
+
+def _unspecified(op: Op, numbers: list[bool | int | float]) -> bool:
+    """Integer division by 0, or of the least integer by -1: no value is promised, so none is made up here."""
+    return isinstance(op, (ops.FloorDiv, ops.Mod)) and is_integer(op.lhs.type) and numbers[1] in (0, -1)
+
+
+def _sentence(op: Op, operands: list[str], result: str) -> str:
+    if isinstance(op, ops.Cast):
+        return f"{op.to}({operands[0]}) = {result}"
+    if op.opcode in _SYMBOLS:
+        return f"{operands[0]} {_SYMBOLS[op.opcode]} {operands[1]} = {result}"
+    return f"{op.opcode}({', '.join(operands)}) = {result}"
+
+
+@rule(ops.Unary, ops.Binary, ops.Compare, ops.Select, ops.Cast)
+def constant(op: Op, m: Match) -> Replacement:
+    """An operation on constants is a constant"""
+    numbers: list[bool | int | float] = []
+    arrays = []
+    for value in op.operands:
+        number = m.constant(value)
+        element = element_of(value.type)
+        if number is None or not isinstance(element, ScalarType):
+            return None
+        numbers.append(number)
+        arrays.append(np.array(number, DTYPES[element]))
+    if _unspecified(op, numbers):
+        return None
+    with np.errstate(all="ignore"):
+        computed = evaluate(op, arrays)
+    kind = computed.dtype.kind
+    result = bool(computed) if kind == "b" else int(computed) if kind == "i" else float(computed)
+    folded = m.number(result, op.result.type)
+    return folded, _sentence(op, [m.text(v) for v in op.operands], m.text(folded))
+
+
+def fold(func: Func) -> tuple[Func, tuple[Change, ...]]:
+    """Algebraic identities and constant folding, together, to a fixpoint."""
+    return rewrite(func, "fold", (constant, *algebra.RULES))
