@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mytriton.backends.mlir.writer import Writer
 from mytriton.ir import ops
-from mytriton.types import ScalarType, bf16, f16, f32, f64, i1, i32, i64
+from mytriton.types import ScalarType, bf16, f16, f32, f64, i1, i32
 
 
 def cast(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str, narrows_f64: bool) -> str:
@@ -25,8 +25,7 @@ def cast(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str, 
         # Past f32's 24 exact bits a value is past f16's largest too, so rounding twice cannot show.
         return w.convert("arith.truncf", w.convert("arith.sitofp", source, old, f32), f32, f16, result)
     if new == bf16:
-        exact = _sticky(w, source) if old == i64 else source
-        return _between_floats(w, w.convert("arith.sitofp", exact, old, f64), f64, bf16, result, narrows_f64)
+        return w.convert("arith.truncf", _integer_round_to_odd(w, source, old), f32, bf16, result)
     return w.convert("arith.sitofp", source, old, new, result)
 
 
@@ -65,14 +64,18 @@ def _round_to_odd(w: Writer, source: str) -> str:
     return w.convert("arith.bitcast", w.apply("arith.ori", (truncated, inexact), i32), i32, f32)
 
 
-def _sticky(w: Writer, source: str) -> str:
-    """An i64 that f64 holds exactly and that rounds to the same bf16: from 2**33 up, where bf16's steps are 2**26 and
-    more, the low 12 bits become one bit that says whether any of them was set."""
-    low_bits, sticky_bit, zero, minus_one, shift = (w.constant(n, i64) for n in (0xFFF, 0x800, 0, -1, 33))
-    high = w.apply("arith.shrsi", (source, shift), i64)
-    low = w.apply("arith.andi", (source, low_bits), i64)
-    is_positive, is_negative = w.compare(ops.CmpGt, high, zero, i64), w.compare(ops.CmpLt, high, minus_one, i64)
-    is_large = w.apply("arith.ori", (is_positive, is_negative), i1)
-    cleared = w.apply("arith.subi", (source, low), i64)
-    extra = w.select(w.compare(ops.CmpNe, low, zero, i64), sticky_bit, zero, i64)
-    return w.select(is_large, w.apply("arith.addi", (cleared, extra), i64), source, i64)
+def _integer_round_to_odd(w: Writer, source: str, old: ScalarType) -> str:
+    """An integer to f32, rounded to odd in the same way, for bf16. Going through f64 would be shorter, but LLVM folds
+    that into one conversion, which it then expands through f32 where the chip has none (below sm_90)."""
+    near = w.convert("arith.sitofp", source, old, f32)
+    back = w.intrinsic("llvm.fptosi.sat", near, f32, old)
+    bits = w.convert("arith.bitcast", near, f32, i32)
+    is_inexact = w.compare(ops.CmpNe, back, source, old)
+    is_above, is_negative = (
+        w.compare(ops.CmpGt, back, source, old),
+        w.compare(ops.CmpLt, source, w.constant(0, old), old),
+    )
+    is_away = w.apply("arith.andi", (is_inexact, w.apply("arith.xori", (is_above, is_negative), i1)), i1)
+    truncated = w.apply("arith.subi", (bits, w.convert("arith.extui", is_away, i1, i32)), i32)
+    odd = w.apply("arith.ori", (truncated, w.convert("arith.extui", is_inexact, i1, i32)), i32)
+    return w.convert("arith.bitcast", odd, i32, f32)
