@@ -1,0 +1,217 @@
+"""How the elements of a 1-D block of integers or pointers follow each other: stride, contiguity, divisibility.
+
+Integers wrap, so `x + arange(0, 256)` need not be consecutive: it may jump from 2**31 - 1 to -2**31 somewhere. What is
+reported as contiguous holds for every input; `contiguous_unless_wrap` needs a check at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from mytriton.analysis.ranges import Range, no_signed_overflow, value_ranges
+from mytriton.ir import ops
+from mytriton.ir.core import Func, Op, Value
+from mytriton.target import Target
+from mytriton.types import PointerType, is_float, is_integer, is_pointer, shape_of
+
+#: Stands for "divisible by every power of two": zero.
+ANY_POWER = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class AxisInfo:
+    """What is known of a block v of `size` elements (a scalar has size 1). Pointers count in elements, by address.
+
+    stride    within each aligned group of `group` elements (a power of two), v[i+1] - v[i] is this constant modulo
+              2**bits; None if nothing is known
+    exact     the group size within which that holds without wrapping (a pointer's address never wraps)
+    multiple  a power of two that divides the first element of each group of `group`
+    """
+
+    size: int
+    stride: int | None
+    group: int
+    exact: int
+    multiple: int
+
+    @property
+    def contiguous(self) -> int:
+        """The largest known power of two c such that every aligned group of c elements holds consecutive values."""
+        return self.exact if self.stride == 1 else 1
+
+    @property
+    def divisible(self) -> int:
+        """The largest known power of two that divides the first value of each group of `contiguous` elements; for a
+        pointer: its address in units of the element size."""
+        return regroup(self, self.contiguous).multiple
+
+    @property
+    def constant(self) -> int:
+        """The largest known power of two c such that the elements of every aligned group of c are equal."""
+        return self.exact if self.stride == 0 else 1
+
+    @property
+    def contiguous_unless_wrap(self) -> int:
+        """What `contiguous` is if no integer operation of this launch wraps. A sufficient check at run time: the last
+        value minus the first, without wrapping, is size - 1."""
+        return self.size if self.stride == 1 else 1
+
+
+def _power_dividing(number: int) -> int:
+    return number & -number if number else ANY_POWER
+
+
+def regroup(info: AxisInfo, group: int) -> AxisInfo:
+    """The same block, described in smaller groups."""
+    if group >= info.group:
+        return info
+    step = _power_dividing((info.stride or 0) * group)
+    return replace(info, group=group, exact=min(info.exact, group), multiple=min(info.multiple, step))
+
+
+def _unknown(value: Value, multiple: int = 1) -> AxisInfo:
+    size = _size(value)
+    return AxisInfo(size, 0 if size == 1 else None, 1, 1, multiple)
+
+
+def _size(value: Value) -> int:
+    shape = shape_of(value.type)
+    return shape[0] if len(shape) == 1 else 1
+
+
+def _exact_group(stride: int, group: int, multiple: int) -> int:
+    """The largest group that cannot wrap: types wrap at a multiple of every power of two, so values do not if a group
+    stays between two multiples of a power that divides its first value."""
+    if stride == 0:
+        return group
+    while group > 1:
+        start = min(multiple, _power_dividing(stride * group))
+        if 0 < stride * (group - 1) < start:
+            return group
+        group //= 2
+    return 1
+
+
+def _may_cancel(x: AxisInfo, y: AxisInfo) -> bool:
+    """Whether jumps inside both blocks might cancel from end to end, and so escape the check at run time."""
+    return x.group < x.size and y.group < y.size and 0 not in (x.stride, y.stride)
+
+
+def _linear(op: Op, stride: int, group: int, multiple: int, exact: int, ranges: Mapping[Value, Range]) -> AxisInfo:
+    """The result of integer arithmetic on operands that are exact in groups of `exact`."""
+    if not no_signed_overflow(op, ranges):
+        exact = _exact_group(stride, group, multiple)
+    return AxisInfo(_size(op.result), stride, group, exact, multiple)
+
+
+def _combine(
+    op: Op, x: AxisInfo, y: AxisInfo, ranges: Mapping[Value, Range], constants: Mapping[Value, int]
+) -> AxisInfo:
+    """Addition, subtraction and multiplication."""
+    cancel = _may_cancel(x, y)
+    group = min(x.group, y.group)
+    x, y = regroup(x, group), regroup(y, group)
+    exact = min(x.exact, y.exact)
+    product = min(x.multiple * y.multiple, ANY_POWER)
+    if x.stride is not None and y.stride is not None and not cancel:
+        match op:
+            case ops.Add():
+                return _linear(op, x.stride + y.stride, group, min(x.multiple, y.multiple), exact, ranges)
+            case ops.Sub():
+                return _linear(op, x.stride - y.stride, group, min(x.multiple, y.multiple), exact, ranges)
+            case ops.Mul() if x.stride == y.stride == 0:
+                return _linear(op, 0, group, product, exact, ranges)
+            case ops.Mul(lhs=lhs, rhs=rhs):
+                for factor, other in ((lhs, y), (rhs, x)):
+                    if factor in constants and other.stride is not None:
+                        return _linear(op, other.stride * constants[factor], group, product, exact, ranges)
+    x, y = regroup(x, 1), regroup(y, 1)
+    return _unknown(op.result, product if isinstance(op, ops.Mul) else min(x.multiple, y.multiple))
+
+
+def _address(pointer: AxisInfo, offset: AxisInfo) -> AxisInfo:
+    # The offset is sign-extended, so a place where it wraps is a jump of the address.
+    offset = regroup(offset, offset.exact)
+    if pointer.stride is None or offset.stride is None or _may_cancel(pointer, offset):
+        multiple = min(regroup(pointer, 1).multiple, regroup(offset, 1).multiple)
+        return AxisInfo(pointer.size, None, 1, 1, multiple)
+    group = min(pointer.group, offset.group)
+    pointer, offset = regroup(pointer, group), regroup(offset, group)
+    multiple = min(pointer.multiple, offset.multiple)
+    return AxisInfo(pointer.size, pointer.stride + offset.stride, group, group, multiple)
+
+
+def _cast(op: ops.Cast, source: AxisInfo) -> AxisInfo:
+    if not is_integer(op.source.type) or not is_integer(op.result.type):
+        return _constant_or_unknown(op, [source])
+    if op.to.bits == 64 and op.source.type != op.result.type:
+        return regroup(source, source.exact)
+    if source.stride is None:
+        return source
+    return replace(source, exact=_exact_group(source.stride, source.group, source.multiple))
+
+
+def _constant_or_unknown(op: Op, operands: list[AxisInfo]) -> AxisInfo:
+    """Any elementwise operation: constant where all its operands are."""
+    constant = min((o.constant for o in operands), default=1)
+    if constant > 1 and all(o.stride == 0 for o in operands):
+        return AxisInfo(_size(op.result), 0, constant, constant, 1)
+    return _unknown(op.result)
+
+
+def _select(op: ops.Select, condition: AxisInfo, x: AxisInfo, y: AxisInfo) -> AxisInfo:
+    group = min(condition.constant, x.group, y.group) if x.stride == y.stride and x.stride is not None else 1
+    x, y = regroup(x, group), regroup(y, group)
+    multiple = min(x.multiple, y.multiple)
+    if x.stride is None or x.stride != y.stride:
+        return _unknown(op.result, multiple)
+    return AxisInfo(x.size, x.stride, group, min(x.exact, y.exact), multiple)
+
+
+def axis_info(func: Func, ranges: Mapping[Value, Range] | None = None) -> dict[Value, AxisInfo]:
+    """What is known of every integer, bool and pointer value. `ranges` are `value_ranges` of the target in use; without
+    them the largest grid is assumed, which holds for every target."""
+    if ranges is None:
+        ranges = value_ranges(func, Target())
+    found: dict[Value, AxisInfo] = {}
+    constants: dict[Value, int] = {}
+    for param in func.params:
+        divisible = func.info[param.id].divisible_by_16 if param.id in func.info else False
+        multiple = 16 if divisible else 1
+        if isinstance(param.type, PointerType):
+            multiple = max(1, multiple // param.type.element.bytes)
+        found[param] = _unknown(param, multiple)
+    for op in func.walk():
+        for block in op.regions:
+            found.update((p, _unknown(p)) for p in block.params)
+        for value in op.results:
+            found[value] = _unknown(value)
+        if len(op.results) == 1 and not is_float(op.result.type) and all(v in found for v in op.operands):
+            found[op.result] = _transfer(op, [found[v] for v in op.operands], ranges, constants)
+    return {v: info for v, info in found.items() if not is_float(v.type)}
+
+
+def _transfer(op: Op, x: list[AxisInfo], ranges: Mapping[Value, Range], constants: dict[Value, int]) -> AxisInfo:
+    size = _size(op.result)
+    match op:
+        case ops.Constant(value=int() as number):
+            constants[op.result] = number
+            return AxisInfo(1, 0, 1, 1, _power_dividing(number))
+        case ops.Splat():
+            if op.source in constants:
+                constants[op.result] = constants[op.source]
+            return AxisInfo(size, 0, size, size, x[0].multiple)
+        case ops.Arange():
+            return AxisInfo(size, 1, size, size, _power_dividing(op.start))
+        case ops.Add() | ops.Sub() | ops.Mul():
+            return _combine(op, x[0], x[1], ranges, constants)
+        case ops.AddPtr():
+            return _address(x[0], x[1])
+        case ops.Cast():
+            return _cast(op, x[0])
+        case ops.Select():
+            return _select(op, x[0], x[1], x[2])
+        case ops.Load() | ops.ProgramId() | ops.NumPrograms():
+            return _unknown(op.result)
+    return _constant_or_unknown(op, x) if not is_pointer(op.result.type) and not op.regions else _unknown(op.result)
