@@ -39,7 +39,7 @@ class SourceUnit:
 
     def line(self, number: int) -> str:
         """The text of unit line `number` (from 1), or '' past the end."""
-        lines = self.text.splitlines()
+        lines = self.text.split("\n")  # not splitlines: Python does not end a line at a form feed or U+2028
         return lines[number - 1] if 1 <= number <= len(lines) else ""
 
     def file_line(self, span: Span) -> int:

@@ -11,12 +11,14 @@ from mytriton.source import SourceUnit, Span
 
 @dataclass(frozen=True, slots=True)
 class KernelParam:
-    """A parameter as written. `default` is a Python value, or `MISSING`."""
+    """A parameter as written. `default` is a Python value, or `MISSING`; `type` is its annotation in the notation of
+    signatures (`"*fp32"`, `"i32"`), or ''."""
 
     name: str
     is_constexpr: bool
     default: Any
     span: Span
+    type: str = ""
 
 
 class _Missing:
@@ -25,6 +27,15 @@ class _Missing:
 
 
 MISSING: Any = _Missing()
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Stands in `Kernel.names` for a global whose value is not known because the module was not executed; `reason` and
+    `hint` finish the message a use of it gets."""
+
+    reason: str
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,364 @@
+"""The table from functions a kernel may call to what each becomes: argument rules here, operations in the IR.
+
+A rule is a Python function with the parameters of the language function it implements, after the semantics and the
+span of the call. Nothing else in the compiler knows the language's functions by name.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from typing import Any
+
+from mytriton import language as tl
+from mytriton.frontend.constants import convert
+from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.tree import Call
+from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, is_number
+from mytriton.ir import ops
+from mytriton.ir.core import Op, Value
+from mytriton.source import Span
+from mytriton.types import PointerType, element_of, i1, is_bool, is_float, is_pointer, shape_of
+
+#: A block may have this many elements at most, as in Triton.
+MAX_ELEMENTS = 2**20
+
+Rule = Callable[..., Item]
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A callable of the kernel language: `parameters` are (name, is optional), in order."""
+
+    name: str
+    parameters: tuple[tuple[str, bool], ...]
+    rule: Rule
+
+    def bind(self, call: Call, args: Sequence[Operand], keywords: dict[str, Operand]) -> dict[str, Operand]:
+        """The arguments by parameter name; optional ones may be absent. Raises `Mistake`."""
+        names = [name for name, _ in self.parameters]
+        if len(args) > len(names):
+            takes = f"takes {len(names)} arguments ({', '.join(names)})" if names else "takes no arguments"
+            raise Mistake("MT120", f"`{self.name}` {takes}, got {len(args)}", args[len(names)].span)
+        bound = dict(zip(names, args, strict=False))
+        for name, operand in keywords.items():
+            if name not in names:
+                near = get_close_matches(name, names, 1)
+                hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names)}"
+                raise Mistake("MT120", f"`{self.name}` has no parameter `{name}`", operand.span, hint)
+            if name in bound:
+                raise Mistake("MT120", f"`{self.name}` got `{name}` twice", operand.span)
+            bound[name] = operand
+        missing = [name for name, optional in self.parameters if not optional and name not in bound]
+        if missing:
+            raise Mistake("MT120", f"`{self.name}` needs `{missing[0]}`", call.span)
+        return bound
+
+
+#: The functions by identity, and the methods of run-time values by name.
+FUNCTIONS: dict[Any, Builtin] = {}
+METHODS: dict[str, Builtin] = {}
+
+
+def _builtin(function: Callable[..., Any]) -> Callable[[Rule], Rule]:
+    """Registers the rule of a language function; the parameters are those of the function's own signature."""
+
+    def register(rule: Rule) -> Rule:
+        parameters = tuple((p.name, p.default is not Parameter.empty) for p in signature(function).parameters.values())
+        FUNCTIONS[function] = Builtin(f"tl.{function.__name__}", parameters, rule)
+        return rule
+
+    return register
+
+
+# --- indices and blocks -----------------------------------------------------------------------------------------------
+
+
+def _axis(s: Semantics, axis: Operand) -> int:
+    value = s.known_int(axis, "the axis")
+    if value not in (0, 1, 2):
+        raise Mistake("MT221", f"the axis must be 0, 1 or 2, got {s.describe(axis)}", axis.span)
+    return value
+
+
+@_builtin(tl.program_id)
+def _program_id(s: Semantics, span: Span, axis: Operand) -> Item:
+    return s.builder.add(ops.ProgramId, axis=_axis(s, axis))
+
+
+@_builtin(tl.num_programs)
+def _num_programs(s: Semantics, span: Span, axis: Operand) -> Item:
+    return s.builder.add(ops.NumPrograms, axis=_axis(s, axis))
+
+
+def _extent(s: Semantics, length: int, what: str, span: Span) -> None:
+    if length <= 0 or length & (length - 1):
+        above = tl.next_power_of_2(length)
+        hint = f"use {above} and a mask for the elements beyond {length}" if length > 0 else "use a power of 2"
+        raise Mistake("MT220", f"{what} must be a power of 2, got {length}", span, hint)
+    if length > MAX_ELEMENTS:
+        raise Mistake("MT220", f"a block has at most {MAX_ELEMENTS} elements, got {length}", span)
+
+
+@_builtin(tl.arange)
+def _arange(s: Semantics, span: Span, start: Operand, end: Operand) -> Item:
+    first, last = s.known_int(start, "the start of tl.arange"), s.known_int(end, "the end of tl.arange")
+    if last <= first:
+        raise Mistake("MT220", f"tl.arange({first}, {last}) is empty: its end must be above its start", span)
+    name = s.text(end.span)
+    note = "" if first or name == str(last) else f" ({name} = {last})"
+    _extent(s, last - first, f"the length of tl.arange({first}, {last}){note}", span)
+    return s.builder.add(ops.Arange, start=first, end=last)
+
+
+def _block_shape(s: Semantics, shape: Operand) -> tuple[int, ...]:
+    items = shape.item.items if isinstance(shape.item, Tuple) else (shape.item,)
+    extents = tuple(s.known_int(Operand(item, shape.expr), "an extent of a block's shape") for item in items)
+    if len(extents) != 1:
+        raise Mistake("MT222", f"blocks have one dimension; {extents} has {len(extents)}", shape.span)
+    _extent(s, extents[0], "the extent of a block", shape.span)
+    return extents
+
+
+@_builtin(tl.full)
+def _full(s: Semantics, span: Span, shape: Operand, value: Operand, dtype: Operand) -> Item:
+    extents, element = _block_shape(s, shape), s.dtype(dtype)
+    scalar = s.value(value, element)
+    if shape_of(scalar.type):
+        raise Mistake("MT204", f"tl.full fills a block with one scalar, not with {s.describe(value)}", value.span)
+    return s.builder.splat(scalar, extents)
+
+
+@_builtin(tl.zeros)
+def _zeros(s: Semantics, span: Span, shape: Operand, dtype: Operand) -> Item:
+    return _full(s, span, shape, Operand(Known(0), shape.expr), dtype)
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def _given(operand: Operand | None) -> Operand | None:
+    """An optional argument, or None if it is absent or the constexpr None."""
+    return None if operand is None or (isinstance(operand.item, Known) and operand.item.value is None) else operand
+
+
+def _pointer(s: Semantics, operand: Operand, name: str) -> tuple[Value, PointerType]:
+    item = operand.item
+    element = element_of(item.type) if isinstance(item, Value) else None
+    if not isinstance(item, Value) or not isinstance(element, PointerType):
+        message = f"{name} needs a pointer, got {s.describe(operand)}"
+        hint = "pass an array as the kernel's argument and add offsets to it: pointer + offsets"
+        raise Mistake("MT230", message, operand.span, hint)
+    return item, element
+
+
+def _mask(s: Semantics, mask: Operand | None, pointer: Value, pointer_operand: Operand) -> Value | None:
+    if mask is None:
+        return None
+    value = s.value(mask)
+    if not is_bool(value.type):
+        hint = f"compare it: {s.text(mask.span)} != 0"
+        raise Mistake("MT231", f"a mask must be bool, got {s.describe(mask)}", mask.span, hint)
+    return _like_pointer(s, value, mask, pointer, pointer_operand, "mask")
+
+
+def _like_pointer(
+    s: Semantics, value: Value, operand: Operand, pointer: Value, pointer_operand: Operand, what: str
+) -> Value:
+    """`value` in the pointer's shape: a scalar is splat, a block of another shape is a mistake."""
+    if shape_of(value.type) == shape_of(pointer.type):
+        return value
+    if shape_of(value.type):
+        message = (
+            f"the {what} {s.describe(operand)} does not have the shape of the pointer {s.describe(pointer_operand)}"
+        )
+        hint = "add a block of offsets to the pointer" if not shape_of(pointer.type) else ""
+        raise Mistake("MT204", message, operand.span, hint)
+    return s.builder.splat(value, shape_of(pointer.type))
+
+
+@_builtin(tl.load)
+def _load(
+    s: Semantics, span: Span, pointer: Operand, mask: Operand | None = None, other: Operand | None = None
+) -> Item:
+    address, type_ = _pointer(s, pointer, "tl.load")
+    mask, other = _given(mask), _given(other)
+    if mask is None:
+        if other is not None:
+            hint = "give a mask, or leave `other` out"
+            raise Mistake("MT232", "`other` has no meaning without a mask", other.span, hint)
+        return s.builder.add(ops.Load, pointer=address)
+    where = _mask(s, mask, address, pointer)
+    if other is None:
+        s.warn(
+            "MT290",
+            f"this load has a mask but no `other`: masked-off elements of {s.text(pointer.span)} read as 0",
+            span,
+            "write other=0 to say so; Triton leaves those elements undefined",
+        )
+        other = Operand(Known(0), pointer.expr)
+    fallback = _like_pointer(s, s.value(other, type_.element), other, address, pointer, "`other` value")
+    return s.builder.add(ops.Load, pointer=address, mask=where, other=fallback)
+
+
+@_builtin(tl.store)
+def _store(s: Semantics, span: Span, pointer: Operand, value: Operand, mask: Operand | None = None) -> Item:
+    address, type_ = _pointer(s, pointer, "tl.store")
+    stored = _like_pointer(s, s.value(value, type_.element), value, address, pointer, "stored value")
+    where = _mask(s, _given(mask), address, pointer)
+    s.builder.append(ops.Store(pointer=address, value=stored, mask=where))
+    return Known(None)
+
+
+# --- elementwise ------------------------------------------------------------------------------------------------------
+
+
+def _float_function(function: Callable[..., Any], op: type[Op]) -> None:
+    def rule(s: Semantics, span: Span, x: Operand) -> Item:
+        value = s.value(x)
+        if not is_float(value.type):
+            hint = f"convert it first: {s.text(x.span)}.to(tl.float32)" if not is_pointer(value.type) else ""
+            if not isinstance(x.item, Known):
+                raise Mistake("MT203", f"tl.{op.opcode} takes floats, got {s.describe(x)}", x.span, hint)
+            value = s.value(Operand(Known(float(x.item.value)), x.expr))
+        return s.builder.add(op, source=value)
+
+    _builtin(function)(rule)
+
+
+_float_function(tl.exp, ops.Exp)
+_float_function(tl.log, ops.Log)
+_float_function(tl.sqrt, ops.Sqrt)
+
+
+@_builtin(tl.abs)
+def _abs(s: Semantics, span: Span, x: Operand) -> Item:
+    if isinstance(x.item, Known):
+        known = x.item.value
+        return s.fold(lambda: builtins.abs(known), span)
+    value = s.value(x)
+    if is_pointer(value.type):
+        raise Mistake("MT203", f"tl.abs takes numbers, got {s.describe(x)}", x.span)
+    return value if is_bool(value.type) else s.builder.add(ops.Abs, source=value)
+
+
+def _extremum(function: Callable[..., Any], op: type[Op], of_constants: Callable[..., Any]) -> Rule:
+    def rule(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
+        if isinstance(x.item, Known) and isinstance(y.item, Known):
+            a, b = (v.value for v in (s.number(x, "this"), s.number(y, "this")) if isinstance(v, Known))
+            # A NaN operand is ignored, as at run time.
+            return Known(b if a != a else a if b != b else of_constants(a, b))
+        lhs, rhs = s.arithmetic_pair(x, y, f"tl.{op.opcode}", span)
+        return s.builder.add(op, lhs=lhs, rhs=rhs)
+
+    return _builtin(function)(rule)
+
+
+_maximum = _extremum(tl.maximum, ops.Maximum, builtins.max)
+_minimum = _extremum(tl.minimum, ops.Minimum, builtins.min)
+
+
+@_builtin(tl.where)
+def _where(s: Semantics, span: Span, condition: Operand, x: Operand, y: Operand) -> Item:
+    flag = s.value(condition)
+    if not is_bool(flag.type):
+        if not isinstance(condition.item, Known):
+            hint = f"compare it: {s.text(condition.span)} != 0"
+            raise Mistake("MT231", f"the condition must be bool, got {s.describe(condition)}", condition.span, hint)
+        flag = s.builder.constant(bool(condition.item.value), i1)
+    pointers = [isinstance(o.item, Value) and is_pointer(o.item.type) for o in (x, y)]
+    if all(pointers):
+        pair = s.same_shape([s.value(x), s.value(y)], [x, y], span)
+        if pair[0].type != pair[1].type:
+            raise Mistake("MT203", f"different pointer types: {s.describe(x)} and {s.describe(y)}", span)
+    else:
+        pair = s.promoted_pair(x, y, "tl.where", span)
+    flag, if_true, if_false = s.same_shape([flag, *pair], [condition, x, y], span)
+    return s.builder.add(ops.Select, condition=flag, if_true=if_true, if_false=if_false)
+
+
+@_builtin(tl.cdiv)
+def _cdiv(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
+    if isinstance(x.item, Known) and isinstance(y.item, Known):
+        a, b = x.item.value, y.item.value
+        return s.fold(lambda: tl.cdiv(a, b), span)
+    # (x + (y - 1)) // y, as Triton has it: with run-time operands the division truncates.
+    less = Operand(s.binary("-", y, Operand(Known(1), y.expr), span), y.expr)
+    return s.binary("//", Operand(s.binary("+", x, less, span), x.expr), y, span)
+
+
+# --- constexpr-only functions, of Python and of ours ------------------------------------------------------------------
+
+
+@_builtin(tl.constexpr)
+def _constexpr(s: Semantics, span: Span, value: Operand) -> Item:
+    return Known(s.known(value, "the argument of tl.constexpr"))
+
+
+def _python(function: Callable[..., Any], name: str, low: int, high: int, hint: str = "") -> None:
+    """A Python function that works on constexprs, with `low` to `high` arguments."""
+
+    def rule(s: Semantics, span: Span, **args: Operand) -> Item:
+        for operand in args.values():
+            if isinstance(operand.item, Value):
+                message = f"`{name}` works on constexprs only, but {s.describe(operand)} is computed at run time"
+                raise Mistake("MT213", message, operand.span, hint)
+        values = [s.known(operand, f"an argument of `{name}`") for operand in args.values()]
+        return s.fold(lambda: function(*values), span)
+
+    FUNCTIONS[function] = Builtin(name, tuple((f"argument {n + 1}", n >= low) for n in range(high)), rule)
+
+
+_python(float, "float", 1, 1, "convert with .to(tl.float32)")
+_python(int, "int", 1, 1, "convert with .to(tl.int32)")
+_python(bool, "bool", 1, 1, "compare with 0: x != 0")
+_python(round, "round", 1, 2)
+_python(len, "len", 1, 1)
+_python(tl.next_power_of_2, "next_power_of_2", 1, 1)
+for _name, _arity in (("ceil", 1), ("floor", 1), ("sqrt", 1), ("exp", 1), ("log", 2), ("log2", 1), ("pow", 2),
+                      ("sin", 1), ("cos", 1), ("tanh", 1), ("isinf", 1), ("isnan", 1)):  # fmt: skip
+    _ours = f"use tl.{_name}" if _name in tl.__all__ else ""
+    _python(getattr(math, _name), f"math.{_name}", 1, _arity, _ours)
+
+
+def _fold_pairs(name: str, pair: Rule, of_constants: Callable[..., Any]) -> Rule:
+    """Python's `min` and `max` of two or more: constexprs as Python, else the run-time operation."""
+
+    def rule(s: Semantics, span: Span, **args: Operand) -> Item:
+        operands = list(args.values())
+        if all(isinstance(o.item, (Known, Tuple)) for o in operands):
+            values = [s.known(o, f"an argument of `{name}`") for o in operands]
+            return s.fold(lambda: of_constants(*values), span)
+        result = operands[0]
+        for operand in operands[1:]:
+            result = Operand(pair(s, span, result, operand), result.expr)
+        return result.item
+
+    return rule
+
+
+FUNCTIONS[builtins.abs] = Builtin("abs", (("x", False),), _abs)
+for _function, _pair, _word in ((builtins.max, _maximum, "max"), (builtins.min, _minimum, "min")):
+    FUNCTIONS[_function] = Builtin(
+        _word, tuple((f"argument {n + 1}", n >= 1) for n in range(8)), _fold_pairs(_word, _pair, _function)
+    )
+
+# --- methods ----------------------------------------------------------------------------------------------------------
+
+
+def _to(s: Semantics, span: Span, x: Operand, dtype: Operand) -> Item:
+    to = s.dtype(dtype)
+    if isinstance(x.item, Known) and is_number(x.item.value):
+        # An explicit conversion wraps, where an implicit one of a number that does not fit is a mistake.
+        return s.builder.constant(convert(x.item.value, to), to)
+    return s.value(x, to)
+
+
+METHODS["to"] = Builtin("to", (("x", False), ("dtype", False)), _to)
+
+#: The iterables of a `for` loop; both unroll over constexpr bounds.
+LOOPS: tuple[Any, ...] = (builtins.range, tl.static_range)

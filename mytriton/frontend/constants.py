@@ -1,0 +1,109 @@
+"""What is computed at compile time: Python's own arithmetic on constexprs, and numbers made exact in a type."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from mytriton.types import ScalarType, f32, f64, i1, i32, i64
+
+UNARY: dict[str, Callable[[Any], Any]] = {
+    "-": operator.neg,
+    "+": operator.pos,
+    "~": operator.invert,
+    "not": operator.not_,
+}
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+}
+COMPARISON: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+}
+
+#: The longest integer a constexpr may be; beyond it nothing fits a type, and `2 ** (10 ** 9)` would hang the compiler.
+MAX_BITS = 4096
+
+
+def binary(op: str, a: Any, b: Any) -> Any:
+    """`a op b` as Python computes it. Raises what Python raises, and `OverflowError` for results over `MAX_BITS`."""
+    if isinstance(a, int) and isinstance(b, int):
+        bits = a.bit_length() * b if op == "**" else a.bit_length() + b if op == "<<" else 0
+        if bits > MAX_BITS:
+            raise OverflowError(f"the result has more than {MAX_BITS} bits")
+    return BINARY[op](a, b)
+
+
+#: Significand bits (with the hidden one), smallest and largest exponent of a normal number.
+_FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "f32": (24, -126, 127)}
+
+
+def round_float(value: float, type_: ScalarType) -> float:
+    """`value` rounded once to the float type, to nearest even, with its subnormals and infinities."""
+    if type_ == f64 or value == 0 or not math.isfinite(value):
+        return value
+    precision, low, high = _FORMATS[type_.name]
+    exponent = max(math.frexp(value)[1] - 1, low)
+    if exponent > high:
+        return math.copysign(math.inf, value)
+    unit = exponent - (precision - 1)
+    rounded = math.ldexp(float(round(math.ldexp(value, -unit))), unit)
+    if abs(rounded) >= math.ldexp(1.0, high + 1):
+        return math.copysign(math.inf, value)
+    return math.copysign(rounded, value)
+
+
+def type_of(value: bool | int | float) -> ScalarType:
+    """The type a Python number has by itself, as in Triton: bool i1; int i32 if it fits, else i64; float f32 unless
+    its magnitude needs f64."""
+    if isinstance(value, bool):
+        return i1
+    if isinstance(value, int):
+        return i32 if fits(value, i32) else i64
+    magnitude = abs(value)
+    normal = 2.0**-126 <= magnitude < 2.0**128
+    return f32 if normal or value == 0 or not math.isfinite(value) else f64
+
+
+def fits(value: int, type_: ScalarType) -> bool:
+    """Whether the integer type holds `value`."""
+    return -(1 << (type_.bits - 1)) <= value < 1 << (type_.bits - 1)
+
+
+def convert(value: bool | int | float, type_: ScalarType) -> bool | int | float:
+    """`value` converted exactly as a cast to `type_` does: integers wrap, a float truncates and saturates (NaN is 0),
+    floats round to nearest even, bool is `!= 0`."""
+    if type_.kind == "bool":
+        return bool(value)
+    if type_.kind == "float":
+        try:
+            return round_float(float(value), type_)
+        except OverflowError:  # an integer beyond any float
+            return math.copysign(math.inf, value)
+    low, high = -(1 << (type_.bits - 1)), (1 << (type_.bits - 1)) - 1
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return 0 if math.isnan(value) else high if value > 0 else low
+        return min(max(int(value), low), high)
+    return (int(value) - low) % (1 << type_.bits) + low

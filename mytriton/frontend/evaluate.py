@@ -1,0 +1,308 @@
+"""Expressions to values: names and attributes are resolved, constexprs computed, the rest appended to the IR."""
+
+from __future__ import annotations
+
+import builtins as python
+import math
+from collections.abc import Callable, Generator
+from difflib import get_close_matches
+from types import ModuleType
+from typing import Any
+
+import mytriton
+from mytriton import language
+from mytriton.diagnostics import Label
+from mytriton.frontend import tree as t
+from mytriton.frontend.builtins import FUNCTIONS, LOOPS, METHODS, Builtin
+from mytriton.frontend.kernel import Unresolved
+from mytriton.frontend.semantics import Semantics, is_poison
+from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, is_number
+from mytriton.ir.core import TypeRuleError, Value
+from mytriton.source import Span
+from mytriton.types import PointerType, ScalarType, element_of, shape_of
+
+_Steps = Generator[t.Expr, Operand, Item]
+
+_MODULES = (mytriton, language, math)
+
+
+def as_item(value: Any) -> Item:
+    """A compile-time value as an item; tuples and lists open up."""
+    if isinstance(value, language.constexpr):
+        value = value.value
+    return Tuple(tuple(as_item(v) for v in value)) if isinstance(value, (tuple, list)) else Known(value)
+
+
+class Evaluator:
+    """Evaluates the expressions of one kernel in an environment of local names."""
+
+    def __init__(self, semantics: Semantics) -> None:
+        self.semantics = semantics
+        self.names: dict[str, Item] = {}
+        #: Names that were bound where they do not reach the code after it: where, and why.
+        self.unreachable: dict[str, Label] = {}
+        self._rules: dict[type[Any], Callable[[Any], _Steps]] = {
+            t.UnaryOp: self._unary,
+            t.BinaryOp: self._binary,
+            t.Comparison: self._comparison,
+            t.Logical: self._logical,
+            t.Conditional: self._conditional,
+            t.Call: self._call,
+            t.Attribute: self._attribute,
+            t.Subscript: self._subscript,
+            t.TupleExpr: self._tuple,
+        }
+
+    def evaluate(self, expr: t.Expr) -> Operand:
+        """The value of an expression; its mistakes are reported, and poison stands for what they spoil.
+
+        Each rule is a generator that yields the subexpressions it needs and is sent their values, so that deep
+        expressions cost no Python stack and a branch that is not taken is never looked at.
+        """
+        stack: list[tuple[t.Expr, _Steps]] = []
+        done = self._leaf_or_push(expr, stack)
+        while stack:
+            current, steps = stack[-1]
+            try:
+                child = next(steps) if done is None else steps.send(done)
+            except StopIteration as stop:
+                stack.pop()
+                done = Operand(stop.value, current)
+            except Mistake as mistake:
+                stack.pop()
+                self.semantics.report(mistake.diagnostic)
+                done = Operand(POISON, current)
+            except TypeRuleError as error:
+                stack.pop()
+                self.semantics.report(Mistake("MT200", str(error), current.span).diagnostic)
+                done = Operand(POISON, current)
+            else:
+                done = self._leaf_or_push(child, stack)
+        assert done is not None
+        return done
+
+    def _leaf_or_push(self, expr: t.Expr, stack: list[tuple[t.Expr, _Steps]]) -> Operand | None:
+        if isinstance(expr, t.Literal):
+            return Operand(Known(expr.value), expr)
+        if isinstance(expr, t.Name):
+            try:
+                return Operand(self._name(expr), expr)
+            except Mistake as mistake:
+                self.semantics.report(mistake.diagnostic)
+                return Operand(POISON, expr)
+        stack.append((expr, self._rules[type(expr)](expr)))
+        return None
+
+    # --- names ---
+
+    def _name(self, expr: t.Name) -> Item:
+        name = expr.id
+        if name in self.names:
+            return self.names[name]
+        if name in self.unreachable:
+            label = self.unreachable[name]
+            hint = f"give `{name}` a value before it"
+            raise Mistake("MT130", f"`{name}` is not defined here", expr.span, hint, [label])
+        outer = self.semantics.kernel.names
+        value = outer[name] if name in outer else getattr(python, name, _ABSENT)
+        if value is not _ABSENT:
+            return self._outside(name, value, expr.span)
+        near = get_close_matches(name, [*self.names, *outer], 1)
+        hint = f"did you mean `{near[0]}`?" if near else ""
+        raise Mistake("MT131", f"`{name}` is not defined", expr.span, hint)
+
+    def _outside(self, name: str, value: Any, span: Span) -> Item:
+        """A global, closure variable or builtin as an item."""
+        if isinstance(value, language.constexpr):
+            return as_item(value)
+        if is_number(value) or value is None or isinstance(value, ScalarType) or _is_callable_here(value):
+            return Known(value)
+        if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "shape", None) == ():
+            return Known(value.item())  # a NumPy number
+        if isinstance(value, ModuleType) and any(value is module for module in _MODULES):
+            return Known(value)
+        if isinstance(value, Unresolved):
+            raise Mistake("MT133", f"the value of `{name}` is not known: {value.reason}", span, value.hint)
+        what = "module" if isinstance(value, ModuleType) else type(value).__name__
+        if callable(value) and not isinstance(value, ModuleType):
+            message = f"`{name}` cannot be called in a kernel"
+            raise Mistake("MT132", message, span, "only tl functions can; write its body here")
+        hint = "pass it as an argument"
+        if isinstance(value, (str, tuple)):
+            hint = f"write {name} = tl.constexpr({value!r}), or pass it as an argument"
+        message = f"`{name}` is a global {what}; a kernel reads only numbers and tl.constexpr globals"
+        raise Mistake("MT132", message, span, hint)
+
+    def _attribute(self, expr: t.Attribute) -> _Steps:
+        base = yield expr.base
+        item, name = base.item, expr.name
+        if is_poison(base):
+            return POISON
+        match item:
+            case Value(type=type_):
+                if name in METHODS:
+                    return Method(base, name)
+                if name == "dtype":
+                    return Known(element_of(type_))
+                if name == "shape":
+                    return as_item(shape_of(type_))
+                near = get_close_matches(name, [*METHODS, "dtype", "shape"], 1)
+                hint = f"did you mean `.{near[0]}`?" if near else "values have .to(dtype), .dtype and .shape"
+                raise Mistake("MT134", f"{self.semantics.describe(base)} has no `.{name}`", expr.span, hint)
+            case Known(value=number) if is_number(number) and name in METHODS:
+                return Method(base, name)
+            case Known(value=PointerType(element=element)) if name == "element_ty":
+                return Known(element)
+            case Known(value=ModuleType() as module):
+                return self._member(module, name, expr)
+        raise Mistake("MT134", f"{self.semantics.describe(base)} has no `.{name}`", expr.span)
+
+    def _member(self, module: ModuleType, name: str, expr: t.Attribute) -> Item:
+        spelled = self.semantics.text(expr.span)
+        if module is language and name in language.NOT_YET:
+            hint = "supported are: " + ", ".join(language.__all__)
+            raise Mistake("MT135", f"`{spelled}` is not supported yet", expr.span, hint)
+        names = language.__all__ if module is language else dir(module)
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"did you mean `{spelled[: -len(name)]}{near[0]}`?" if near else ""
+            raise Mistake("MT135", f"there is no `{spelled}`", expr.span, hint)
+        value = getattr(module, name)
+        return Known(value) if value is language else self._outside(spelled, value, expr.span)
+
+    # --- operators ---
+
+    def _unary(self, expr: t.UnaryOp) -> _Steps:
+        operand = yield expr.operand
+        self.semantics.builder.span = expr.span
+        return POISON if is_poison(operand) else self.semantics.unary(expr.op, operand, expr.span)
+
+    def _binary(self, expr: t.BinaryOp) -> _Steps:
+        lhs = yield expr.lhs
+        rhs = yield expr.rhs
+        return self.combine(expr.op, lhs, rhs, expr.span)
+
+    def combine(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:
+        """`lhs op rhs` of evaluated operands."""
+        self.semantics.builder.span = span
+        if is_poison(lhs, rhs):
+            return POISON
+        if isinstance(lhs.item, Tuple) and isinstance(rhs.item, Tuple) and op == "+":
+            return Tuple(lhs.item.items + rhs.item.items)
+        return self.semantics.binary(op, lhs, rhs, span)
+
+    def _comparison(self, expr: t.Comparison) -> _Steps:
+        lhs = yield expr.first
+        result: Operand | None = None
+        for op, node in zip(expr.ops, expr.rest, strict=True):
+            rhs = yield node
+            if is_poison(lhs, rhs):
+                return POISON
+            self.semantics.builder.span = expr.span
+            one = Operand(self.semantics.compare(op, self._plain(lhs), self._plain(rhs), expr.span), expr)
+            # a < b < c means (a < b) & (b < c), each operand evaluated once
+            result = one if result is None else Operand(self.combine("&", result, one, expr.span), expr)
+            if isinstance(result.item, Known) and not result.item.value:
+                return result.item
+            lhs = rhs
+        assert result is not None
+        return result.item
+
+    def _plain(self, operand: Operand) -> Operand:
+        """A tuple of constexprs as one constexpr, so that it can be compared."""
+        if isinstance(operand.item, Tuple):
+            return Operand(Known(self.semantics.known(operand, "a compared tuple")), operand.expr)
+        return operand
+
+    def _logical(self, expr: t.Logical) -> _Steps:
+        for node in expr.operands:
+            operand = yield node
+            if is_poison(operand):
+                return POISON
+            if isinstance(operand.item, Value):
+                symbol = "&" if expr.op == "and" else "|"
+                hint = f"use `{symbol}` on bools, each comparison in parentheses"
+                raise Mistake("MT202", f"`{expr.op}` works on constexprs only", expr.span, hint)
+            value = self.semantics.known(operand, f"an operand of `{expr.op}`")
+            if bool(value) == (expr.op == "or"):
+                return operand.item
+        return operand.item
+
+    def _conditional(self, expr: t.Conditional) -> _Steps:
+        test = yield expr.test
+        if is_poison(test):
+            return POISON
+        if isinstance(test.item, Value):
+            hint = "use tl.where(condition, x, y), which computes both sides"
+            raise Mistake("MT140", "a conditional expression on a run-time value is not supported yet", expr.span, hint)
+        chosen = expr.if_true if self.truth(test) else expr.if_false
+        return (yield chosen).item
+
+    def truth(self, test: Operand) -> bool:
+        """The truth of a compile-time condition."""
+        return bool(self.semantics.known(test, "a condition"))
+
+    # --- calls and tuples ---
+
+    def _call(self, expr: t.Call) -> _Steps:
+        function = yield expr.function
+        args = []
+        for node in expr.args:
+            args.append((yield node))
+        keywords = {}
+        for name, node in expr.keywords:
+            keywords[name] = yield node
+        if is_poison(function, *args, *keywords.values()):
+            return POISON
+        builtin = self._callee(function, expr)
+        if isinstance(function.item, Method):
+            args.insert(0, function.item.base)
+        bound = builtin.bind(expr, args, keywords)
+        self.semantics.builder.span = expr.span
+        return builtin.rule(self.semantics, expr.span, **bound)
+
+    def _callee(self, function: Operand, expr: t.Call) -> Builtin:
+        item = function.item
+        if isinstance(item, Method):
+            return METHODS[item.name]
+        value = item.value if isinstance(item, Known) else None
+        found = FUNCTIONS.get(value) if _is_callable_here(value) else None
+        if found is not None:
+            return found
+        text = self.semantics.text(function.span)
+        if any(value is loop for loop in LOOPS):
+            raise Mistake("MT136", f"`{text}` is used only as `for i in {text}(...)`", expr.span)
+        if hasattr(value, "__mytriton_kernel__"):
+            hint = "write its body here"
+            raise Mistake("MT136", f"calling the @jit function `{text}` is not supported yet", expr.span, hint)
+        raise Mistake("MT136", f"{self.semantics.describe(function)} cannot be called in a kernel", expr.span)
+
+    def _subscript(self, expr: t.Subscript) -> _Steps:
+        base = yield expr.base
+        index = yield expr.index
+        if is_poison(base, index):
+            return POISON
+        if not isinstance(base.item, Tuple):
+            hint = "load elements with tl.load(pointer + offsets)"
+            raise Mistake("MT202", f"{self.semantics.describe(base)} cannot be indexed", expr.span, hint)
+        position = self.semantics.known_int(index, "an index")
+        items = base.item.items
+        if not -len(items) <= position < len(items):
+            raise Mistake("MT212", f"index {position} is out of range of {len(items)} items", index.span)
+        return items[position]
+
+    def _tuple(self, expr: t.TupleExpr) -> _Steps:
+        items = []
+        for node in expr.items:
+            items.append((yield node).item)
+        return Tuple(tuple(items))
+
+
+_ABSENT = object()
+
+
+def _is_callable_here(value: Any) -> bool:
+    """Whether a value is one of the functions kernels may name (compared by identity: it may be unhashable)."""
+    if not callable(value) or getattr(type(value), "__hash__", None) is None:
+        return False
+    return value in FUNCTIONS or any(value is loop for loop in LOOPS) or hasattr(value, "__mytriton_kernel__")

@@ -1,0 +1,116 @@
+"""Which outside names a kernel uses, and what a parameter's annotation says."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mytriton import language, types
+from mytriton.frontend.kernel import MISSING, KernelParam
+from mytriton.frontend.syntax import FunctionNode, Positions
+from mytriton.types import ScalarType
+
+#: Looks a name up outside the kernel; `MISSING` if there is none.
+Lookup = Callable[[str], Any]
+
+#: Triton's spelling of a scalar type in a signature, with ours beside it.
+SIGNATURE_TYPES: dict[str, ScalarType] = {
+    "i1": types.i1,
+    "i32": types.i32,
+    "i64": types.i64,
+    "fp16": types.f16,
+    "bf16": types.bf16,
+    "fp32": types.f32,
+    "fp64": types.f64,
+    "f16": types.f16,
+    "f32": types.f32,
+    "f64": types.f64,
+}
+
+
+def used_names(node: FunctionNode) -> tuple[str, ...]:
+    """The names the body reads that no parameter or assignment of the function binds, in order of first use."""
+    arguments = node.args
+    bound = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    read: dict[str, None] = {}
+    for part in node.body:
+        for name in ast.walk(part):
+            if isinstance(name, ast.Name):
+                if isinstance(name.ctx, ast.Load):
+                    read[name.id] = None
+                else:
+                    bound.add(name.id)
+    # A name that is assigned anywhere is local everywhere, as in Python.
+    return tuple(n for n in read if n not in bound)
+
+
+def resolve(node: ast.expr | None, lookup: Lookup) -> Any:
+    """The object a dotted name stands for; `MISSING` if it is not one, or unknown. Runs no code of the author's."""
+    path: list[str] = []
+    while isinstance(node, ast.Attribute):
+        path.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return MISSING
+    value = lookup(node.id)
+    for name in reversed(path):
+        if value is MISSING:
+            return MISSING
+        value = getattr(value, name, MISSING)
+    return value
+
+
+def _annotation(node: ast.expr | None) -> ast.expr | None:
+    """An annotation, or the expression inside one written as a string."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            return ast.parse(node.value, mode="eval").body
+        except SyntaxError:
+            return node
+    return node
+
+
+def is_constexpr(node: ast.expr | None, lookup: Lookup) -> bool:
+    """Whether an annotation is `tl.constexpr`, under any alias, also as a string."""
+    node = _annotation(node)
+    found = resolve(node, lookup)
+    if found is not MISSING:
+        return found is language.constexpr
+    # `tl` may be imported in a function that encloses the kernel and then be invisible to it; the spelling decides.
+    last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return last == "constexpr"
+
+
+def _written_type(node: ast.expr | None, lookup: Lookup) -> str:
+    """An annotation that states a runtime type, in the notation of signatures: `"*fp32"`, `tl.int32`; else ''."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value.strip()
+        return text if text.lstrip("*").split(":")[0].strip() in SIGNATURE_TYPES else ""
+    found = resolve(node, lookup)
+    return next((name for name, type_ in SIGNATURE_TYPES.items() if found is type_), "")
+
+
+def parameters(
+    node: FunctionNode, positions: Positions, lookup: Lookup, default: Callable[[ast.expr], Any]
+) -> tuple[KernelParam, ...]:
+    """The parameters in call order; `default` evaluates a default's expression."""
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    padding: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    pairs: Iterator[tuple[ast.arg, ast.expr | None]] = iter(
+        [
+            *zip(positional, [*padding, *arguments.defaults], strict=True),
+            *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+        ]
+    )
+    return tuple(
+        KernelParam(
+            argument.arg,
+            is_constexpr(argument.annotation, lookup),
+            MISSING if value is None else default(value),
+            positions.span(argument),
+            _written_type(argument.annotation, lookup),
+        )
+        for argument, value in pairs
+    )

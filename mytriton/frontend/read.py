@@ -1,0 +1,104 @@
+"""A live Python function as a `Kernel`: its exact text, its parameters, and the outside names it uses."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import linecache
+import threading
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+
+from mytriton.diagnostics import CompileError, Diagnostic
+from mytriton.frontend.kernel import MISSING, Kernel
+from mytriton.frontend.names import Lookup, parameters, used_names
+from mytriton.frontend.syntax import FunctionNode, first_line, function_of, functions, parse_text, unit_of
+from mytriton.language import constexpr
+from mytriton.source import SourceUnit
+
+# The functions of a file by (first line, name), kept with the text they were found in: parsing a file once serves all
+# its kernels, and a changed text is noticed.
+_files: dict[str, tuple[str, dict[tuple[int, str], FunctionNode]]] = {}
+_lock = threading.Lock()
+
+
+def _fail(function: Callable[..., Any], message: str, hint: str) -> CompileError:
+    name = getattr(function, "__name__", repr(function))
+    return CompileError([Diagnostic("MT103", f"cannot read the source of `{name}`: {message}", hint=hint)])
+
+
+def _find(path: str, text: str, line: int, name: str) -> FunctionNode | None:
+    with _lock:
+        known = _files.get(path)
+        if known is None or known[0] != text:
+            tree = parse_text(text, SourceUnit(path, path, 1, text))
+            known = (text, {(first_line(node), node.name): node for node, _ in functions(tree)})
+            _files[path] = known
+    return known[1].get((line, name))
+
+
+def _source(function: FunctionType) -> SourceUnit:
+    code: CodeType = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        raise _fail(function, "it was not read from a file", "put the kernel in a .py file")
+    text = "".join(lines)
+    node = _find(code.co_filename, text, code.co_firstlineno, code.co_name)
+    if node is None:
+        hint = "a kernel is a `def`; if the file changed after it was imported, import it again"
+        raise _fail(function, f"no `def {code.co_name}` at line {code.co_firstlineno} of {code.co_filename}", hint)
+    return unit_of(node, text, code.co_filename)
+
+
+def lookup_in(function: FunctionType) -> Lookup:
+    """Looks names up as Python would inside `function`: closure, then globals, then builtins."""
+    closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+    def lookup(name: str) -> Any:
+        if name in closure:
+            try:
+                return closure[name].cell_contents
+            except ValueError:  # a variable of the enclosing function that has no value yet
+                return MISSING
+        found = function.__globals__.get(name, MISSING)
+        return getattr(builtins, name, MISSING) if found is MISSING else found
+
+    return lookup
+
+
+def _defaults(function: FunctionType, node: FunctionNode) -> Callable[[ast.expr], Any]:
+    """The value of a default, which Python computed when it ran the `def`."""
+    arguments = node.args
+    values: dict[int, Any] = {id(e): v for e, v in zip(arguments.defaults, function.__defaults__ or (), strict=False)}
+    for argument, expr in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if expr is not None:
+            values[id(expr)] = (function.__kwdefaults__ or {}).get(argument.arg, MISSING)
+
+    def value(expr: ast.expr) -> Any:
+        found = values.get(id(expr), MISSING)
+        return found.value if isinstance(found, constexpr) else found
+
+    return value
+
+
+def kernel_of(function: Callable[..., Any]) -> Kernel:
+    """The kernel a Python function describes. Raises `CompileError` if its source cannot be had.
+
+    Nothing of the body is checked here; `names` holds the values that the used globals and closure variables have
+    now (those without one are left out).
+    """
+    function = inspect.unwrap(function)
+    if not isinstance(function, FunctionType):
+        raise _fail(function, "it is not a function", "decorate a `def`")
+    unit = _source(function)
+    node, positions = function_of(unit)
+    lookup = lookup_in(function)
+    found = {name: lookup(name) for name in used_names(node)}
+    return Kernel(
+        function.__name__,
+        unit,
+        parameters(node, positions, lookup, _defaults(function, node)),
+        {name: value for name, value in found.items() if value is not MISSING},
+    )

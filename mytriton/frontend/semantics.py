@@ -1,0 +1,331 @@
+"""The typing rules: operators on compile-time and run-time values, promotion, broadcasting and conversion.
+
+Everything that reaches the IR goes through here, so an operation of the IR never has operands of two types. What a
+kernel's author got wrong is raised as a `Mistake`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mytriton.diagnostics import Diagnostic
+from mytriton.frontend import constants
+from mytriton.frontend.kernel import Kernel
+from mytriton.frontend.tree import Literal
+from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, Poison, Tuple, is_number
+from mytriton.ir import ops
+from mytriton.ir.builder import Builder
+from mytriton.ir.core import Op, Value
+from mytriton.source import Span
+from mytriton.types import (
+    BlockType,
+    PointerType,
+    ScalarType,
+    element_of,
+    f32,
+    i1,
+    i32,
+    is_bool,
+    is_float,
+    is_pointer,
+    promote,
+    shape_of,
+)
+
+ARITHMETIC: dict[str, type[Op]] = {
+    "+": ops.Add,
+    "-": ops.Sub,
+    "*": ops.Mul,
+    "/": ops.Div,
+    "//": ops.FloorDiv,
+    "%": ops.Mod,
+}
+BITWISE: dict[str, type[Op]] = {"&": ops.And, "|": ops.Or, "^": ops.Xor}
+COMPARISON: dict[str, type[Op]] = {
+    "==": ops.CmpEq,
+    "!=": ops.CmpNe,
+    "<": ops.CmpLt,
+    "<=": ops.CmpLe,
+    ">": ops.CmpGt,
+    ">=": ops.CmpGe,
+}
+_RANK = {"bool": 0, "int": 1, "float": 2}
+
+
+class Semantics:
+    """Applies the rules to one kernel, appending to `builder`."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.builder = Builder()
+        self.diagnostics: list[Diagnostic] = []
+        self._reported: set[tuple[str, Span | None]] = set()
+
+    # --- findings ---
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Keep a finding; an unrolled loop reports each one once."""
+        key = (diagnostic.code, diagnostic.span)
+        if key not in self._reported:
+            self._reported.add(key)
+            self.diagnostics.append(diagnostic)
+
+    def warn(self, code: str, message: str, span: Span, hint: str) -> None:
+        """Keep a warning."""
+        self.report(Diagnostic(code, message, span, "warning", hint=hint, stage="ssa"))
+
+    # --- words for messages ---
+
+    def text(self, span: Span) -> str:
+        """The author's text of an expression, shortened to what fits a message."""
+        line = self.kernel.unit.line(span.line)
+        found = line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
+        return found if len(found) <= 40 else found[:37] + "..."
+
+    def describe(self, operand: Operand) -> str:
+        """`offs` (vector<256 x i32>): the author's name for a value and what it is."""
+        text = self.text(operand.span)
+        match operand.item:
+            case Value(type=type_):
+                return f"`{text}` ({type_})"
+            case Known(value=value) if isinstance(operand.expr, Literal):
+                return f"{value!r}"
+            case Known(value=value) if is_number(value) or value is None or isinstance(value, str):
+                return f"`{text}` ({value!r})"
+            case Known(value=value):
+                return f"`{text}` (a {type(value).__name__})"
+            case Tuple():
+                return f"`{text}` (a tuple)"
+        return f"`{text}`"
+
+    # --- compile-time values ---
+
+    def known(self, operand: Operand, what: str) -> Any:
+        """The compile-time value of an operand; `what` says in the message which value had to be one."""
+        item = operand.item
+        if isinstance(item, Known):
+            return item.value
+        if isinstance(item, Tuple):
+            return tuple(self.known(Operand(i, operand.expr), what) for i in item.items)
+        name = self.text(operand.span)
+        param = next((p for p in self.kernel.params if p.name == name), None)
+        hint = f"declare the parameter as `{name}: tl.constexpr`" if param else "use constexpr parameters and numbers"
+        raise Mistake("MT210", f"{what} must be a constexpr, but {self.describe(operand)} is not", operand.span, hint)
+
+    def known_int(self, operand: Operand, what: str) -> int:
+        """A compile-time integer."""
+        value = self.known(operand, what)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Mistake("MT211", f"{what} must be an integer, got {self.describe(operand)}", operand.span)
+        return value
+
+    def dtype(self, operand: Operand) -> ScalarType:
+        """A compile-time element type."""
+        value = self.known(operand, "a dtype")
+        if not isinstance(value, ScalarType):
+            hint = "use tl.float32, tl.float16, tl.bfloat16, tl.float64, tl.int32, tl.int64 or tl.int1"
+            raise Mistake("MT211", f"a dtype is needed here, got {self.describe(operand)}", operand.span, hint)
+        return value
+
+    # --- run-time values ---
+
+    def number(self, operand: Operand, what: str) -> Value | Known:
+        """The operand as a run-time value or a known number; anything else is a mistake."""
+        item = operand.item
+        if isinstance(item, Value) or (isinstance(item, Known) and is_number(item.value)):
+            return item
+        hint = "call it" if isinstance(item, Method) else ""
+        raise Mistake("MT201", f"{what} must be a number or block, got {self.describe(operand)}", operand.span, hint)
+
+    def value(self, operand: Operand, to: ScalarType | None = None) -> Value:
+        """The operand as a run-time value; with `to`, converted to that element type."""
+        item = self.number(operand, "this")
+        if isinstance(item, Known):
+            type_ = to or constants.type_of(item.value)
+            if isinstance(item.value, int) and type_.kind == "int" and not constants.fits(item.value, type_):
+                raise Mistake("MT207", f"{item.value} does not fit in {type_}", operand.span)
+            return self.builder.constant(constants.convert(item.value, type_), type_)
+        if to is not None and is_pointer(item.type):
+            raise Mistake("MT203", f"{self.describe(operand)} is a pointer, not a number", operand.span, _LOAD)
+        return item if to is None else self.builder.cast(item, to)
+
+    def scalar_type(self, item: Value | Known) -> ScalarType | PointerType:
+        """The element type of a number."""
+        return element_of(item.type) if isinstance(item, Value) else constants.type_of(item.value)
+
+    def same_shape(self, values: list[Value], operands: list[Operand], span: Span) -> list[Value]:
+        """The values with scalars splat to the shape of the blocks, which must all have one shape."""
+        blocks = [(v, o) for v, o in zip(values, operands, strict=True) if isinstance(v.type, BlockType)]
+        if not blocks:
+            return values
+        first, first_operand = blocks[0]
+        for other, operand in blocks[1:]:
+            if shape_of(other.type) != shape_of(first.type):
+                message = f"shapes differ: {self.describe(first_operand)} and {self.describe(operand)}"
+                raise Mistake("MT204", message, span, "blocks combine elementwise, so their shapes must be equal")
+        return [self.builder.splat(v, shape_of(first.type)) for v in values]
+
+    def common(self, lhs: Operand, rhs: Operand, symbol: str, division: bool = False) -> ScalarType:
+        """The type both operands are converted to (SEMANTICS "promotion"). A known number does not widen the other
+        side unless its kind is higher; with `division`, f16 and bf16 compute in f32."""
+        a, b = self.number(lhs, f"an operand of `{symbol}`"), self.number(rhs, f"an operand of `{symbol}`")
+        types = []
+        for item, operand in ((a, lhs), (b, rhs)):
+            type_ = self.scalar_type(item)
+            if not isinstance(type_, ScalarType):
+                hint = _LOAD if symbol in ARITHMETIC else ""
+                raise Mistake("MT203", f"`{symbol}` takes numbers, but {self.describe(operand)} is a pointer",
+                              operand.span, hint)  # fmt: skip
+            types.append(type_)
+        known = [isinstance(a, Known), isinstance(b, Known)]
+        result = promote(*types)
+        if known[0] != known[1]:
+            scalar, other = types if known[0] else reversed(types)
+            if _RANK[scalar.kind] <= _RANK[other.kind]:
+                result = other
+        if division and result.kind == "float" and result.bits == 16:
+            return f32
+        return result
+
+    def _operands(self, lhs: Operand, rhs: Operand, type_: ScalarType, span: Span) -> list[Value]:
+        values = []
+        for operand, other in ((lhs, rhs), (rhs, lhs)):
+            item = operand.item
+            if isinstance(item, Known) and type_.kind == "int" and not constants.fits(int(item.value), type_):
+                message = f"{item.value} does not fit in {type_}, the type of {self.describe(other)}"
+                hint = f"widen the other side: {self.text(other.span)}.to(tl.int64)"
+                raise Mistake("MT207", message, operand.span, hint)
+            values.append(self.value(operand, type_))
+        return self.same_shape(values, [lhs, rhs], span)
+
+    # --- operators ---
+
+    def binary(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:
+        """`lhs op rhs`."""
+        a, b = lhs.item, rhs.item
+        if isinstance(a, Known) and isinstance(b, Known):
+            return self.fold(lambda: constants.binary(op, a.value, b.value), span)
+        if any(isinstance(i, Value) and is_pointer(i.type) for i in (a, b)):
+            return self._pointer(op, lhs, rhs, span)
+        if op in BITWISE:
+            type_ = self.common(lhs, rhs, op)
+            if type_.kind == "float":
+                wrong = lhs if is_float_operand(lhs) else rhs
+                message = f"`{op}` takes integers and bools, but {self.describe(wrong)} is a float"
+                raise Mistake("MT203", message, wrong.span)
+            return self.builder.add(BITWISE[op], **_pair(self._operands(lhs, rhs, type_, span)))
+        if op not in ARITHMETIC:
+            raise Mistake("MT202", f"`{op}` works on constexprs only", span, _INSTEAD.get(op, ""))
+        type_ = self.common(lhs, rhs, op, division=op in ("/", "%"))
+        if type_ == i1:
+            type_ = i32
+        if op == "/" and type_.kind == "int":
+            type_ = f32
+        if op == "//" and type_.kind == "float":
+            hint = "use `/`, or convert the operands with .to(tl.int32)"
+            raise Mistake("MT203", f"`//` takes integers, not floats: {self.text(span)}", span, hint)
+        return self.builder.add(ARITHMETIC[op], **_pair(self._operands(lhs, rhs, type_, span)))
+
+    def _pointer(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:
+        pointer, offset = (lhs, rhs) if isinstance(lhs.item, Value) and is_pointer(lhs.item.type) else (rhs, lhs)
+        if op not in ("+", "-") or (op == "-" and pointer is rhs):
+            raise Mistake("MT203", f"`{op}` does not take the pointer {self.describe(pointer)}", span, _LOAD)
+        item = self.number(offset, "a pointer offset")
+        element = self.scalar_type(item)
+        if not isinstance(element, ScalarType) or element.kind == "float":
+            hint = "" if isinstance(element, ScalarType) else "subtract or add the offsets instead"
+            message = f"a pointer moves by an integer number of elements, not by {self.describe(offset)}"
+            raise Mistake("MT205", message, offset.span, hint)
+        if isinstance(item, Known):
+            amount = int(item.value) * (-1 if op == "-" else 1)
+            moved = self.value(Operand(Known(amount), offset.expr))
+        else:
+            moved = self.builder.cast(item, i32) if element == i1 else item
+            moved = self.builder.add(ops.Neg, source=moved) if op == "-" else moved
+        base, moved = self.same_shape([self.value(pointer), moved], [pointer, offset], span)
+        return self.builder.add(ops.AddPtr, pointer=base, offset=moved)
+
+    def compare(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:
+        """`lhs op rhs` for one comparison operator."""
+        a, b = lhs.item, rhs.item
+        if op in ("is", "is not") or (isinstance(a, Known) and isinstance(b, Known)):
+            # A run-time value is never None, a dtype or another object of the host.
+            left, right = (i.value if isinstance(i, Known) else i for i in (a, b))
+            return self.fold(lambda: constants.COMPARISON[op](left, right), span)
+        if op not in COMPARISON:
+            raise Mistake("MT202", f"`{op}` works on constexprs only", span)
+        if all(isinstance(i, Value) and is_pointer(i.type) for i in (a, b)):
+            values = self.same_shape([self.value(lhs), self.value(rhs)], [lhs, rhs], span)
+            if element_of(values[0].type) != element_of(values[1].type):
+                message = f"these pointers have different types: {self.describe(lhs)} and {self.describe(rhs)}"
+                raise Mistake("MT203", message, span)
+        else:
+            type_ = self.common(lhs, rhs, op)
+            # Bools are ordered as 0 and 1; as one-bit signed integers true would be -1.
+            type_ = i32 if type_ == i1 and op not in ("==", "!=") else type_
+            values = self._operands(lhs, rhs, type_, span)
+        return self.builder.add(COMPARISON[op], **_pair(values))
+
+    def unary(self, op: str, operand: Operand, span: Span) -> Item:
+        """`op operand`."""
+        item = operand.item
+        if isinstance(item, Known):
+            return self.fold(lambda: constants.UNARY[op](item.value), span)
+        value = self.value(operand)
+        if is_pointer(value.type):
+            raise Mistake("MT203", f"`{op}` takes numbers, but {self.describe(operand)} is a pointer", span, _LOAD)
+        if op == "not":
+            raise Mistake("MT202", "`not` works on constexprs only", span, "use `~` on a bool")
+        if op == "~":
+            if is_float(value.type):
+                raise Mistake("MT203", f"`~` takes integers and bools, not {self.describe(operand)}", span)
+            return self.builder.add(ops.Not, source=value)
+        value = self.builder.cast(value, i32) if is_bool(value.type) else value
+        return value if op == "+" else self.builder.add(ops.Neg, source=value)
+
+    def fold(self, compute: Any, span: Span) -> Known:
+        """A compile-time result; what Python raises becomes a mistake."""
+        try:
+            return Known(compute())
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise Mistake("MT212", f"`{self.text(span)}` cannot be computed: {error}", span) from None
+
+    def arithmetic_pair(self, lhs: Operand, rhs: Operand, symbol: str, span: Span) -> list[Value]:
+        """Two operands promoted to one numeric type and one shape; bool becomes i32."""
+        type_ = self.common(lhs, rhs, symbol)
+        return self._operands(lhs, rhs, i32 if type_ == i1 else type_, span)
+
+    def promoted_pair(self, lhs: Operand, rhs: Operand, symbol: str, span: Span) -> list[Value]:
+        """Two operands promoted to one type, bool included, and one shape."""
+        return self._operands(lhs, rhs, self.common(lhs, rhs, symbol), span)
+
+
+def _pair(values: list[Value]) -> dict[str, Value]:
+    return {"lhs": values[0], "rhs": values[1]}
+
+
+def is_poison(*operands: Operand) -> bool:
+    """Whether one of the operands carries an error that was reported already, also inside a tuple."""
+    items = [o.item for o in operands]
+    while items:
+        item = items.pop()
+        if isinstance(item, Poison):
+            return True
+        if isinstance(item, Tuple):
+            items += item.items
+    return False
+
+
+def is_float_operand(operand: Operand) -> bool:
+    """Whether the operand is a float, known or not."""
+    item = operand.item
+    return isinstance(item.value, float) if isinstance(item, Known) else isinstance(item, Value) and is_float(item.type)
+
+
+_LOAD = "read what it points to with tl.load(...)"
+_INSTEAD = {
+    "**": "multiply the value by itself, or use tl.exp(y * tl.log(x))",
+    "<<": "multiply by a power of two",
+    ">>": "divide by a power of two with `//`",
+    "@": "matrix products are not supported yet",
+}

@@ -1,0 +1,105 @@
+"""Python's own syntax tree of a piece of source, with positions in characters and in the author's lines."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from mytriton.diagnostics import CompileError, Diagnostic
+from mytriton.source import SourceUnit, Span
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Positions:
+    """Turns `ast` positions (UTF-8 bytes, lines of the parsed text) into spans of a unit (characters, its lines)."""
+
+    def __init__(self, text: str, shift: int = 0) -> None:
+        """`text` is what spans index; `shift` is how many lines `ast` saw before its first line."""
+        self._lines = text.split("\n")
+        self._shift = shift
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self._lines[line - 1] if 1 <= line <= len(self._lines) else ""
+        return (offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))) + 1
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:
+        """Where `node` stands."""
+        line = node.lineno - self._shift
+        end = (node.end_lineno or node.lineno) - self._shift
+        return Span(line, self._column(line, node.col_offset), end, self._column(end, node.end_col_offset or 0))
+
+    def through(self, node: ast.stmt, last: ast.expr) -> Span:
+        """From the start of a compound statement to the end of `last`: its header without its body."""
+        start, end = self.span(node), self.span(last)
+        return Span(start.line, start.column, end.end_line, end.end_column)
+
+    def header(self, node: FunctionNode) -> Span:
+        """The first line of a `def`, from the keyword to the end of the line."""
+        line = node.lineno - self._shift
+        text = self._lines[line - 1] if line <= len(self._lines) else ""
+        return Span(line, self._column(line, node.col_offset), line, len(text.rstrip()) + 1)
+
+
+def parse_text(text: str, unit: SourceUnit, shift: int = 0) -> ast.Module:
+    """The syntax tree of `text`; what Python's parser refuses becomes a `CompileError` pointing into `unit`, `shift`
+    lines up."""
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        line = max(1, (error.lineno or 1) - shift)
+        column = max(1, error.offset or 1)
+        # The end is absent, 0 or before the start in some of Python's own errors.
+        end_line = max(line, (error.end_lineno or 0) - shift)
+        end = error.end_offset or 0
+        span = Span(line, column, end_line, end if end > column or end_line > line else column + 1)
+        raise CompileError([Diagnostic("MT100", _sentence(error), span, stage="tree")], [unit]) from None
+    except (RecursionError, MemoryError):
+        message = "this source nests too deeply for Python's own parser"
+        hint = "split the longest expression into several assignments"
+        raise CompileError([Diagnostic("MT101", message, None, hint=hint, stage="tree")], [unit]) from None
+    except ValueError as error:  # a null byte
+        raise CompileError([Diagnostic("MT100", f"not Python source: {error}", None, stage="tree")], [unit]) from None
+
+
+def _sentence(error: SyntaxError) -> str:
+    message = error.msg or "invalid syntax"
+    return message if message.startswith(("invalid", "unexpected", "expected")) else f"invalid syntax: {message}"
+
+
+def first_line(node: FunctionNode) -> int:
+    """The line of the first decorator, or of the `def`; what `co_firstlineno` holds."""
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+
+
+def unit_of(node: FunctionNode, text: str, path: str) -> SourceUnit:
+    """The unit of a function found in the syntax tree of the whole file `text`."""
+    first, last = first_line(node), node.end_lineno or node.lineno
+    return SourceUnit(path, node.name, first, "\n".join(text.split("\n")[first - 1 : last]))
+
+
+def functions(tree: ast.AST) -> Iterator[tuple[FunctionNode, tuple[FunctionNode, ...]]]:
+    """Every function of a file in order of its text, each with the functions that enclose it, outermost first."""
+    stack: list[tuple[ast.AST, tuple[FunctionNode, ...]]] = [(tree, ())]
+    while stack:
+        node, outer = stack.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node, outer
+            outer = (*outer, node)
+        if isinstance(node, ast.expr):
+            continue  # no statement hides in an expression, and expressions may nest deeply
+        stack.extend((child, outer) for child in reversed(list(ast.iter_child_nodes(node))))
+
+
+def function_of(unit: SourceUnit) -> tuple[FunctionNode, Positions]:
+    """The syntax tree of a unit's function, and what gives its spans.
+
+    An indented function is parsed under an `if True:` instead of being dedented: dedenting breaks on comments and
+    strings that reach further left, and would shift columns.
+    """
+    indented = unit.text[:1] in (" ", "\t")
+    tree = parse_text("if True:\n" + unit.text if indented else unit.text, unit, int(indented))
+    node = next((n for n, _ in functions(tree)), None)
+    if node is None:
+        raise CompileError([Diagnostic("MT102", "no function here", None, stage="tree")], [unit])
+    return node, Positions(unit.text, int(indented))

@@ -1,0 +1,69 @@
+"""What expressions stand for while a kernel is lowered: compile-time values, run-time values, tuples, and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from mytriton.diagnostics import Diagnostic, Label
+from mytriton.frontend.tree import Expr
+from mytriton.ir.core import Value
+from mytriton.source import Span
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Known:
+    """A value known at compile time: a number, string, None, dtype, or something from the kernel's globals."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Tuple:
+    """A tuple whose items may be known or not."""
+
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Method:
+    """`base.name` of a run-time value, to be called."""
+
+    base: Operand
+    name: str
+
+
+class Poison:
+    """The value of an expression in which an error was already reported; it silences errors that only follow."""
+
+
+POISON = Poison()
+
+Item: TypeAlias = "Known | Tuple | Method | Value | Poison"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Operand:
+    """A value together with the expression it came from, for positions and names in messages."""
+
+    item: Item
+    expr: Expr
+
+    @property
+    def span(self) -> Span:
+        """Where the expression stands."""
+        return self.expr.span
+
+
+class Mistake(Exception):
+    """An error of the kernel's author in the expression or statement being lowered; becomes a `Diagnostic`."""
+
+    def __init__(self, code: str, message: str, span: Span, hint: str = "", labels: Sequence[Label] = ()) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(code, message, span, labels=tuple(labels), hint=hint, stage="ssa")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a compile-time value is a bool, int or float."""
+    return isinstance(value, (bool, int, float))

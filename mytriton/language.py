@@ -1,0 +1,221 @@
+"""The language of kernels: `import mytriton.language as tl`.
+
+These functions are read by the compiler, never run: calling one outside a kernel raises `LanguageError`. Each says
+what it means on every backend. In the signatures a *block* is a tile of elements, one type for all of them; wherever
+a block goes, a scalar goes too and stands for all elements.
+
+Operators on blocks and scalars
+    + - *        both sides are converted to one type: the higher kind wins (bool < int < float), then the wider type,
+                 f16 with bf16 gives f32; a Python number or constexpr does not widen the other side. Integers wrap at
+                 their width, floats are correctly rounded; bool counts as int32.
+    /            true division, correctly rounded; integers become float32; float16 and bfloat16 give float32.
+    // %         integers: truncates toward zero, the remainder has the dividend's sign (as in C and Triton); by zero
+                 any value, never a trap. `%` of floats is C's fmod (float16 and bfloat16 give float32). Two constexprs
+                 follow Python: floor.
+    & | ^ ~      bitwise, of integers and bools.
+    < <= == ...  bool; NaN is unequal to everything.
+    pointer + n  moves a pointer by n elements; n is an integer scalar or block.
+    x.to(dtype)  converts elements: float to integer truncates toward zero, saturates, NaN gives 0; integers wrap;
+                 narrower floats round to nearest even; to bool is `!= 0`.
+
+A multiplication followed by an addition may be fused into one operation with one rounding on `cuda`, `mlir` and
+`cpu`, unless the kernel is launched with `enable_fp_fusion=False`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from mytriton import types
+from mytriton.diagnostics import MytritonError
+
+__all__ = [
+    "abs",
+    "arange",
+    "bfloat16",
+    "cdiv",
+    "constexpr",
+    "exp",
+    "float16",
+    "float32",
+    "float64",
+    "full",
+    "int1",
+    "int32",
+    "int64",
+    "load",
+    "log",
+    "maximum",
+    "minimum",
+    "num_programs",
+    "program_id",
+    "sqrt",
+    "static_range",
+    "store",
+    "where",
+    "zeros",
+]
+
+int1 = types.i1
+int32 = types.i32
+int64 = types.i64
+float16 = types.f16
+bfloat16 = types.bf16
+float32 = types.f32
+float64 = types.f64
+
+#: Names of Triton's language that kernels in the wild use and this compiler does not take yet.
+_NOT_YET = (
+    "advance associative_scan argmax argmin assume atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or "
+    "atomic_xchg atomic_xor broadcast broadcast_to cast cat ceil clamp cos cumprod cumsum debug_barrier device_assert "
+    "device_print div_rn dot dot_scaled erf exp2 expand_dims extra flip float8e4nv float8e5 floor fma gather histogram "
+    "inline_asm_elementwise int16 int8 interleave join log2 make_block_ptr math max max_constancy max_contiguous min "
+    "multiple_of permute pointer_type randint rand randn range ravel reduce reshape rsqrt sigmoid sin softmax sort "
+    "split sqrt_rn static_assert static_print sum swizzle2d tensor trans uint16 uint32 uint64 uint8 umulhi view "
+    "xor_sum zeros_like"
+)
+NOT_YET = frozenset(_NOT_YET.split())
+
+
+class LanguageError(MytritonError, TypeError):
+    """A function of the kernel language was called by ordinary Python code."""
+
+
+def _kernel_only(name: str) -> NoReturn:
+    raise LanguageError(
+        f"tl.{name} works only inside a kernel: put the call in a function decorated with @mytriton.jit and launch "
+        f"it with kernel[grid](...)"
+    )
+
+
+class constexpr:
+    """Marks a parameter (`BLOCK: tl.constexpr`) or a module's constant (`SCALE = tl.constexpr(0.5)`) as known at
+    compile time. Its value is part of the kernel's cache key, so a changed global recompiles and is never stale."""
+
+    __slots__ = ("value",)
+    value: Any
+
+    def __init__(self, value: Any) -> None:
+        self.value = value.value if isinstance(value, constexpr) else value
+
+    def __repr__(self) -> str:
+        return f"constexpr({self.value!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == (other.value if isinstance(other, constexpr) else other))
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __index__(self) -> int:
+        return int(self.value.__index__())
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+def program_id(axis: int) -> Any:
+    """This program's position along `axis` (0, 1 or 2; a constexpr) of the launch grid: an int32 scalar."""
+    _kernel_only("program_id")
+
+
+def num_programs(axis: int) -> Any:
+    """The extent of `axis` (0, 1 or 2; a constexpr) of the launch grid: an int32 scalar."""
+    _kernel_only("num_programs")
+
+
+def arange(start: int, end: int) -> Any:
+    """The int32 block start, start + 1, ..., end - 1. Both ends are constexprs and `end - start` is a power of two."""
+    _kernel_only("arange")
+
+
+def full(shape: Sequence[int], value: Any, dtype: Any) -> Any:
+    """A block of `shape` (constexpr powers of two) all of whose elements are `value` converted to `dtype`."""
+    _kernel_only("full")
+
+
+def zeros(shape: Sequence[int], dtype: Any) -> Any:
+    """A block of `shape` (constexpr powers of two) of zeros of `dtype`."""
+    _kernel_only("zeros")
+
+
+def load(pointer: Any, mask: Any = None, other: Any = None) -> Any:
+    """The elements at `pointer`: a scalar for a scalar pointer, a block for a block of pointers.
+
+    Where `mask` (bool) is false no memory is touched and the element is `other`, converted to the element type; if
+    `other` is left out it is 0, and the compiler warns, since Triton leaves those elements undefined. A bool element
+    is true for any non-zero byte. Loads and stores happen in the order they are written, but between different
+    elements of one program a load and a later store of the same address are not ordered.
+    """
+    _kernel_only("load")
+
+
+def store(pointer: Any, value: Any, mask: Any = None) -> Any:
+    """Write `value`, converted to the element type, to `pointer` where `mask` (bool) is true.
+
+    A scalar value is stored to every pointer of a block; a block through a scalar pointer is an error. A scalar store
+    happens once a program. Of several elements stored to one address, one wins.
+    """
+    _kernel_only("store")
+
+
+def exp(x: Any) -> Any:
+    """e**x of floats: at most 2 ULP for float32, 4 ULP for float64; float16 and bfloat16 compute in float32."""
+    _kernel_only("exp")
+
+
+def log(x: Any) -> Any:
+    """Natural logarithm of floats: at most 2 ULP for float32, 4 for float64; NaN below 0, -inf at 0; float16 and
+    bfloat16 compute in float32."""
+    _kernel_only("log")
+
+
+def sqrt(x: Any) -> Any:
+    """Square root of floats, correctly rounded; NaN below 0."""
+    _kernel_only("sqrt")
+
+
+def abs(x: Any) -> Any:
+    """|x|. The smallest integer wraps to itself; floats clear the sign bit. Type and shape are those of `x`."""
+    _kernel_only("abs")
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """The larger of two numbers, elementwise, after the promotion of `+`. A NaN operand is ignored (`np.fmax`), as in
+    Triton; the result is NaN only if both are. Which of -0.0 and +0.0 is returned is unspecified."""
+    _kernel_only("maximum")
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """The smaller of two numbers, elementwise, after the promotion of `+`. A NaN operand is ignored (`np.fmin`), as in
+    Triton; the result is NaN only if both are. Which of -0.0 and +0.0 is returned is unspecified."""
+    _kernel_only("minimum")
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """`x` where `condition` (bool) is true, else `y`, elementwise; x and y are promoted as by `+`. Both sides are
+    computed, so mask a load whose address may be invalid."""
+    _kernel_only("where")
+
+
+def static_range(start: int, end: int | None = None, step: int = 1) -> Any:
+    """`range` with constexpr bounds for a `for` loop that is unrolled at compile time. A negative step counts down,
+    step 0 is an error; the loop's names are not defined after it."""
+    _kernel_only("static_range")
+
+
+def cdiv(x: Any, y: Any) -> Any:
+    """x / y rounded up, for non-negative integers. Works in ordinary Python too: `cdiv(1000, 256)` is 4."""
+    return -(-x // y)
+
+
+def next_power_of_2(n: int) -> int:
+    """The smallest power of two that is at least `n` (1 for n < 2): block sizes must be powers of two."""
+    return 1 << max(0, int(n) - 1).bit_length()
