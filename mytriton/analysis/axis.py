@@ -133,13 +133,11 @@ def _combine(
 def _address(pointer: AxisInfo, offset: AxisInfo) -> AxisInfo:
     # The offset is sign-extended, so a place where it wraps is a jump of the address.
     offset = regroup(offset, offset.exact)
-    if pointer.stride is None or offset.stride is None or _may_cancel(pointer, offset):
-        multiple = min(regroup(pointer, 1).multiple, regroup(offset, 1).multiple)
-        return AxisInfo(pointer.size, None, 1, 1, multiple)
-    group = min(pointer.group, offset.group)
+    known = pointer.stride is not None and offset.stride is not None and not _may_cancel(pointer, offset)
+    group = min(pointer.group, offset.group) if known else 1
     pointer, offset = regroup(pointer, group), regroup(offset, group)
-    multiple = min(pointer.multiple, offset.multiple)
-    return AxisInfo(pointer.size, pointer.stride + offset.stride, group, group, multiple)
+    stride = (pointer.stride or 0) + (offset.stride or 0) if known else None
+    return AxisInfo(pointer.size, stride, group, group, min(pointer.multiple, offset.multiple))
 
 
 def _cast(op: ops.Cast, source: AxisInfo) -> AxisInfo:
