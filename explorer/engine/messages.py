@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from explorer.model.result import ChildFailure, ModuleInfo, RunReport, StageView
+from explorer.model.result import ChildFailure, ExampleInfo, ModuleInfo, RunReport, StageView
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +127,122 @@ class Log:
 Event: TypeAlias = (
     ModuleRead | CompileStarted | StageFinished | CompileFinished | RunFinished | StillRunning | ChildFailed | Log
 )
+
+
+# What follows stays between the client and its children.
+
+
+@dataclass(frozen=True, slots=True)
+class ReadJob:
+    """For the compiler: what is in the file, without executing it. Answered by `ModuleRead`."""
+
+    generation: int
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadJob:
+    """For the runner: execute the file afresh. Answered by `ModuleRead`."""
+
+    generation: int
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeJob:
+    """For the runner: types, constexprs and grid of an example of the loaded file. Answered by `Described`."""
+
+    generation: int
+    path: str
+    text: str
+    kernel: str
+    example: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunJob:
+    """For the runner. Loads the file first if it has not; answered by `RunFinished`."""
+
+    generation: int
+    request: RunRequest
+
+
+@dataclass(frozen=True, slots=True)
+class CompileJob:
+    """For the compiler, and (`slow`) for the tools child, which sends the wanted slow stages only.
+
+    `example` is what is known of the example, `executed` the text that was executed last ('' if none was), `names` the
+    values its globals had then, as `names.to_plain` writes them.
+    """
+
+    generation: int
+    request: CompileRequest
+    example: ExampleInfo | None = None
+    executed: str = ""
+    names: dict[str, Any] = field(default_factory=dict)
+    slow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Abandon:
+    """Stop that job at the next opportunity; it is answered by its `Idle`."""
+
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first message of a child."""
+
+    role: str
+    pid: int
+    version: int
+    python: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The child has loaded all it needs; `seconds` since its start."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entering:
+    """What the child does from now on: the last of these names the culprit if it dies. `doing` reads after "while"."""
+
+    generation: int
+    stage: str
+    doing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The answer to a `DescribeJob`."""
+
+    generation: int
+    kernel: str
+    example: int
+    info: ExampleInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """The job is done, given up, or failed inside the child; `error` is then a traceback: a fault of ours."""
+
+    generation: int
+    error: str = ""
+
+
+Job: TypeAlias = ReadJob | LoadJob | DescribeJob | RunJob | CompileJob
+
+TYPES: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        *(ReadJob, LoadJob, DescribeJob, RunJob, CompileJob, Abandon),
+        *(Hello, Ready, Entering, Described, Idle),
+        *(ModuleRead, CompileStarted, StageFinished, CompileFinished, RunFinished),
+    )
+}
