@@ -17,9 +17,10 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+from explorer.engine import faults
 from explorer.engine.messages import Abandon, Entering, Hello, Idle, Ready
 from explorer.engine.protocol import VERSION, FrameReader, encode, write_all
 
@@ -45,6 +46,7 @@ class Channel:
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._abandoned: set[int] = set()
         self._generation = 0
+        self._faults: dict[str, str] = {}
         threading.Thread(target=self._listen, name="requests", daemon=True).start()
 
     def send(self, message: Any) -> None:
@@ -60,12 +62,15 @@ class Channel:
         if self._generation in self._abandoned:
             raise Abandoned
         self.send(Entering(self._generation, stage, doing))
+        if stage in self._faults:
+            faults.commit(self._faults[stage])
 
     def jobs(self) -> Iterator[Any]:
         """The jobs, one by one; each is over when the next is asked for."""
         while True:
             job = self._inbox.get()
             self._generation = job.generation
+            self._faults = faults.wanted(job.text)
             yield job
 
     @property
@@ -85,7 +90,10 @@ class Channel:
 
 
 class Worker(Protocol):
-    """What a role does. `warm_up` yields between steps of loading what later jobs will need."""
+    """What a role does. `warm_up` yields between steps of loading what later jobs will need; once `worn_out` is true
+    the process ends after the job, to be replaced by a fresh one."""
+
+    worn_out: bool
 
     def warm_up(self) -> Iterator[None]: ...
 
@@ -117,15 +125,14 @@ def _die_with_parent() -> None:
         file.write("1000")
 
 
-def main(argv: list[str]) -> None:
+def serve(role: str, make_worker: Callable[[Channel], Worker], warm: bool = True) -> None:
     """Serve jobs until standard input ends."""
-    role = argv[-1]
     channel = Channel(*_take_stdio())
     channel.send(Hello(role, os.getpid(), VERSION, platform.python_version()))
     faulthandler.enable()
     _die_with_parent()
-    worker: Worker = importlib.import_module(_ROLES[role]).Worker(channel, role)
-    if "--cold" not in argv:
+    worker = make_worker(channel)
+    if warm:
         for _ in worker.warm_up():
             if channel.waiting:
                 break
@@ -139,6 +146,19 @@ def main(argv: list[str]) -> None:
         except Exception:  # noqa: BLE001 (a fault of ours: it is reported, and the child can do the next job)
             error = traceback.format_exc()
         channel.send(Idle(job.generation, error))
+        if worker.worn_out:
+            return
+
+
+def main(argv: list[str]) -> None:
+    """Be the child whose role is the last argument; `--cold` loads nothing in advance."""
+    role = argv[-1]
+
+    def worker(channel: Channel) -> Worker:
+        made: Worker = importlib.import_module(_ROLES[role]).Worker(channel)
+        return made
+
+    serve(role, worker, "--cold" not in argv)
 
 
 if __name__ == "__main__":

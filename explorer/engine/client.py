@@ -1,43 +1,285 @@
-"""The explorer's side of the child processes: starts them, asks them, replaces them, and never blocks."""
+"""The explorer's side of the child processes: asks them, tells what comes back, and never blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from explorer.engine import messages as m
+from explorer.engine.limits import Limits
+from explorer.engine.loglimit import LogLimit
 from explorer.engine.messages import CompileRequest, Event, RunRequest
+from explorer.engine.process import default_command
+from explorer.engine.supervisor import Supervisor
+from explorer.model.result import ChildFailure, DiagnosticView, ExampleInfo, ModuleInfo, RunReport, StageView
+
+__all__ = ["SLOW_STAGES", "CompileRequest", "Engine", "Event", "RunRequest"]
+
+#: Stages made by the tools child, and only when somebody looks at them.
+SLOW_STAGES = ("cubin", "sass")
+
+#: A compilation waits this long for the file to be executed and its example described; then it does without.
+PATIENCE = 1.0
+#: A superseded compilation may finish the native stage it is in if that takes no longer than this.
+_COMPILE_GRACE = 0.1
+_TICK = 0.1
 
 
 class Engine:
     """Owns the children. All methods belong to one asyncio loop; `on_event` is called on it, and must not block.
 
-    A new `compile` supersedes the one before it: nothing of an older generation is delivered afterwards. Runs and
-    compilations do not supersede one another.
+    A new `compile` supersedes the one before it: nothing of an older generation is delivered afterwards; the same holds
+    for `open` and for `run`. Opening ends a run; otherwise they do not disturb one another. `spares` False does
+    without the warm spares, for a caller that asks once. `command` starts a child, less its role.
     """
 
-    def __init__(self, on_event: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        on_event: Callable[[Event], None],
+        *,
+        limits: Limits | None = None,
+        command: Sequence[str] | None = None,
+        spares: bool = True,
+    ) -> None:
+        self.limits = limits or Limits.from_environment()
         self._on_event = on_event
+        self._log = LogLimit(lambda role, text: on_event(m.Log(role, text)))
         self._generation = 0
+        self._open = self._compile = self._run = 0  # the generation that is current for each
+        self._loading = False
+        self._import_failure: tuple[DiagnosticView, ...] = ()
+        self._module: ModuleInfo | None = None
+        self._held: CompileRequest | None = None
+        self._forced = False
+        self._backend = ""
+        self._cancelling = False
+        self._ticking = False
+
+        def supervisor(role: str, failed: Callable[[Any, ChildFailure], None], grace: float, spare: bool) -> Supervisor:
+            return Supervisor(
+                role,
+                command or default_command(),
+                grace=grace,
+                spare=spare and spares,
+                memory_limit=self.limits.memory_gb * 1e9,
+                on_message=self._received,
+                on_failure=failed,
+                on_log=self._log.add,
+            )
+
+        self._compiler = supervisor("compiler", self._compiler_failed, _COMPILE_GRACE, True)
+        self._tools = supervisor("tools", self._compiler_failed, 0.0, False)
+        self._runner = supervisor("runner", self._runner_failed, 0.0, True)
 
     async def start(self) -> None:
         """Start the children; returns at once, they warm up while the screen is painted."""
+        self._runner.start()
+        self._compiler.start()
 
     def open(self, path: str, text: str, execute: bool = True) -> int:
-        """The file was opened or saved; `execute` False only reads it. Answered by `ModuleRead` of that generation."""
-        self._generation += 1
-        return self._generation
+        """The file was opened or saved; `execute` False only reads it. Answered by `ModuleRead` of that generation:
+        once, or twice if executing takes long, first with what can be read."""
+        self._open = generation = self._next_generation()
+        if self._module is not None and self._module.path != path:
+            self._module = None
+        self._loading, self._import_failure = True, ()
+        if execute:
+            replaces = (m.LoadJob, m.DescribeJob, m.RunJob)
+            self._runner.submit(m.LoadJob(generation, path, text), self.limits.import_s, replaces)
+            asyncio.get_running_loop().call_later(PATIENCE, self._read_meanwhile, generation, path, text)
+        else:
+            self._read(generation, path, text)
+        self._tick()
+        return generation
 
     def compile(self, request: CompileRequest) -> int:
         """Compile; returns the generation its events carry. Waits for an `open` under way, but not for long."""
-        self._generation += 1
-        return self._generation
+        self._compile = generation = self._next_generation()
+        self._held, self._forced = request, False
+        self._tools.drop((m.CompileJob,))
+        self._compiler.drop((m.CompileJob,))
+        self._dispatch()
+        if self._held is not None:
+            asyncio.get_running_loop().call_later(PATIENCE, self._force, generation)
+        self._tick()
+        return generation
 
     def run(self, request: RunRequest) -> int:
         """Run and check an example; answered by `RunFinished`. A run under way is ended first."""
-        self._generation += 1
-        return self._generation
+        self._run = generation = self._next_generation()
+        self._runner.submit(m.RunJob(generation, request), self.limits.run_s, (m.RunJob,))
+        self._tick()
+        return generation
 
     def cancel(self) -> None:
-        """End what is being compiled, run or imported now; the children concerned are replaced."""
+        """End what is being compiled, run or imported now: each ends as if its child had failed, "cancelled"."""
+        self._held = None
+        self._cancelling = True
+        for each in self._supervisors:
+            each.cancel()
+        self._cancelling = False
 
     async def close(self) -> None:
         """End all children."""
+        await asyncio.gather(*(each.close() for each in self._supervisors))
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The process ids of the children at work, by role."""
+        return {each.role: each.current.pid for each in self._supervisors if each.current is not None}
+
+    @property
+    def _supervisors(self) -> tuple[Supervisor, ...]:
+        return self._compiler, self._tools, self._runner
+
+    def _next_generation(self) -> int:
+        self._generation += 1
+        return self._generation
+
+    def _tick(self) -> None:
+        if not self._ticking:
+            self._ticking = True
+            asyncio.get_running_loop().call_later(_TICK, self._ticked)
+
+    def _ticked(self) -> None:
+        self._ticking = False
+        for each in self._supervisors:
+            event = each.tick()
+            if event is not None and event.generation in (self._open, self._compile, self._run):
+                self._on_event(event)
+        if any(each.busy for each in self._supervisors):
+            self._tick()
+
+    # Opening
+
+    def _read(self, generation: int, path: str, text: str) -> None:
+        self._compiler.submit(m.ReadJob(generation, path, text), self.limits.compile_s, (m.ReadJob,))
+
+    def _read_meanwhile(self, generation: int, path: str, text: str) -> None:
+        if self._loading and generation == self._open:
+            self._read(generation, path, text)
+            self._tick()
+
+    def _module_read(self, message: m.ModuleRead, final: bool) -> None:
+        """`final` is False for what was read while the file is still being executed."""
+        if message.generation != self._open or not self._loading:
+            return
+        module = message.module
+        if not module.executed:
+            module = dataclasses.replace(module, diagnostics=(*self._import_failure, *module.diagnostics))
+            if self._module is not None and self._module.executed:
+                module = self._module.not_reloaded(module)
+        self._module = module
+        self._loading = not final
+        self._on_event(m.ModuleRead(message.generation, module))
+        self._dispatch()
+
+    def _described(self, message: m.Described) -> None:
+        module = self._module
+        if module is None or message.generation != self._open:
+            return
+        self._module = module.with_example(message.kernel, message.example, message.info)
+        if self._forced:  # a compilation did without it: whoever shows it asks again
+            self._on_event(m.ModuleRead(self._open, self._module))
+        self._dispatch()
+
+    # Compiling
+
+    def _force(self, generation: int) -> None:
+        if self._held is not None and generation == self._compile:
+            self._forced = True
+            self._dispatch()
+
+    def _dispatch(self) -> None:
+        """Send the compilation that is held back, once everything it needs is known."""
+        request = self._held
+        if request is None or (self._loading and not self._forced):
+            return
+        module = self._module if self._module is not None and self._module.path == request.path else None
+        example = self._example(module, request)
+        if example is not None and not example.described and not self._forced:
+            return
+        self._held = None
+        self._backend = request.backends[0]
+        executed, names = (module.text, module.names) if module is not None and module.executed else ("", {})
+        job = m.CompileJob(self._compile, request, example, executed, names)
+        self._compiler.submit(job, self.limits.compile_s, (m.CompileJob,))
+        self._tick()
+
+    def _example(self, module: ModuleInfo | None, request: CompileRequest) -> ExampleInfo | None:
+        """The example to take types from; asks for its description if nobody has."""
+        kernel = module.kernel(request.kernel) if module is not None and module.executed else None
+        if module is None or kernel is None or not 0 <= request.example < len(kernel.examples):
+            return None
+        example = kernel.examples[request.example]
+        if not example.described and not self._runner.has(m.DescribeJob):
+            job = m.DescribeJob(self._open, module.path, module.text, kernel.name, request.example)
+            self._runner.submit(job, self.limits.import_s)
+        return example
+
+    # What the children say
+
+    def _received(self, job: Any, message: Any) -> None:
+        if isinstance(message, m.ModuleRead):
+            self._module_read(message, isinstance(job, m.LoadJob) or not self._runner.has(m.LoadJob))
+        elif isinstance(message, m.Described):
+            self._described(message)
+        elif isinstance(message, m.RunFinished):
+            if message.generation == self._run:
+                self._on_event(message)
+        elif message.generation == self._compile:
+            self._compile_message(job, message)
+
+    def _compile_message(self, job: m.CompileJob, message: Any) -> None:
+        if isinstance(message, m.CompileStarted):
+            self._backend = message.backend
+        self._on_event(message)
+        done = isinstance(message, m.CompileFinished) and message.ok and not job.slow
+        if done and any(name in SLOW_STAGES for name in job.request.wanted):
+            request = dataclasses.replace(job.request, backends=(message.backend,))
+            self._tools.submit(dataclasses.replace(job, request=request, slow=True), self.limits.compile_s)
+
+    def _compiler_failed(self, job: Any, failure: ChildFailure) -> None:
+        if isinstance(job, m.ReadJob):
+            if job.generation == self._open:
+                finding = DiagnosticView("MT980", "error", failure.cause, job.path, stage=failure.stage)
+                self._module_read(m.ModuleRead(job.generation, ModuleInfo(job.path, diagnostics=(finding,))), True)
+                self._on_event(m.ChildFailed(job.generation, failure))
+            return
+        if job.generation != self._compile:
+            return
+        backend = job.request.backends[0] if job.slow else self._backend
+        self._on_event(m.StageFinished(job.generation, backend, StageView.crashed(failure)))
+        self._on_event(m.ChildFailed(job.generation, failure))
+        if job.slow:
+            return
+        self._on_event(m.CompileFinished(job.generation, backend, False))
+        done = job.request.backends.index(backend) + 1
+        rest = job.request.backends[done:]
+        if rest and not self._cancelling:
+            self._backend = rest[0]
+            job = dataclasses.replace(job, request=dataclasses.replace(job.request, backends=rest))
+            self._compiler.submit(job, self.limits.compile_s)
+
+    def _runner_failed(self, job: Any, failure: ChildFailure) -> None:
+        if isinstance(job, m.RunJob):
+            if job.generation == self._run:
+                request = job.request
+                report = RunReport(False, request.backend, kernel=request.kernel or "", message=failure.cause)
+                self._on_event(m.RunFinished(job.generation, report))
+                self._on_event(m.ChildFailed(job.generation, failure))
+            return
+        if job.generation != self._open:
+            return
+        self._on_event(m.ChildFailed(job.generation, failure))
+        if isinstance(job, m.DescribeJob):
+            info = ExampleInfo("", error=failure.cause)
+            self._described(m.Described(job.generation, job.kernel, job.example, info))
+        else:
+            hint = "mend the file and save it, or open it with --no-exec"
+            finding = DiagnosticView("MT981", "error", failure.cause, job.path, hint=hint, stage=failure.stage)
+            self._import_failure = (finding,)
+            self._read(job.generation, job.path, job.text)
+            self._tick()

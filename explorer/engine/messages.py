@@ -168,13 +168,18 @@ class RunJob:
     generation: int
     request: RunRequest
 
+    @property
+    def text(self) -> str:
+        """The file's text."""
+        return self.request.text
+
 
 @dataclass(frozen=True, slots=True)
 class CompileJob:
     """For the compiler, and (`slow`) for the tools child, which sends the wanted slow stages only.
 
     `example` is what is known of the example, `executed` the text that was executed last ('' if none was), `names` the
-    values its globals had then, as `names.to_plain` writes them.
+    values its globals had then.
     """
 
     generation: int
@@ -183,6 +188,11 @@ class CompileJob:
     executed: str = ""
     names: dict[str, Any] = field(default_factory=dict)
     slow: bool = False
+
+    @property
+    def text(self) -> str:
+        """The file's text."""
+        return self.request.text
 
 
 @dataclass(frozen=True, slots=True)

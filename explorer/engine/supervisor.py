@@ -37,7 +37,7 @@ class Task:
 
 
 class Supervisor:
-    """One role. `on_message` gets the messages of the current job, `on_failure` the job and how the child ended."""
+    """One role. `on_message` gets the job and each of its messages, `on_failure` a job and how its child ended."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Supervisor:
         grace: float,
         spare: bool,
         memory_limit: float,
-        on_message: Callable[[Any], None],
+        on_message: Callable[[Job, Any], None],
         on_failure: Callable[[Job, ChildFailure], None],
         on_log: Callable[[str, str], None],
     ) -> None:
@@ -80,20 +80,26 @@ class Supervisor:
 
     def submit(self, job: Job, limit: float, replaces: Sequence[type] = ()) -> None:
         """Queue a job; jobs of the kinds in `replaces`, waiting or running, are dropped without a word."""
-        self._queue = [task for task in self._queue if not isinstance(task.job, tuple(replaces))]
+        self.drop(replaces)
         self._queue.append(Task(job, limit))
-        if self._running is not None and isinstance(self._running.job, tuple(replaces)):
-            self._abandon()
         if self.current is None and self._early_deaths >= _GIVE_UP_AFTER:
             self._early_deaths = 0  # somebody asks again: so it is tried again
         self.start()
         self._next()
 
+    def drop(self, kinds: Sequence[type]) -> None:
+        """Drop the jobs of these kinds, waiting or running, without a word."""
+        self._queue = [task for task in self._queue if not isinstance(task.job, tuple(kinds))]
+        if self._running is not None and isinstance(self._running.job, tuple(kinds)):
+            self._abandon()
+
     def cancel(self, because: str = "cancelled") -> None:
-        """Drop the waiting jobs; end the running one, which fails."""
-        self._queue.clear()
-        if self._running is not None:
+        """End the running job and drop the waiting ones: they fail for that reason."""
+        waiting, self._queue = self._queue, []
+        if self._running is not None and not self._running.abandoned:
             self._end(because)
+        for task in waiting:
+            self._on_failure(task.job, self._failure(task, because, ()))
 
     async def close(self) -> None:
         """Kill all children and wait until they are gone."""
@@ -207,7 +213,7 @@ class Supervisor:
                 self._on_failure(task.job, self._failure(task, "internal error", message.error.splitlines()))
             self._next()
         elif not task.abandoned:
-            self._on_message(message)
+            self._on_message(task.job, message)
 
     def _exited(self, process: Process) -> None:
         self._alive.discard(process)
@@ -220,7 +226,10 @@ class Supervisor:
             return
         task, self.current, self._running = self._running, None, None
         if task is not None and not task.abandoned:
-            self._fail(task, process)
+            if task.at.generation == 0 and process.ready:  # it died idle, before it took the job
+                self._queue.insert(0, Task(task.job, task.limit))
+            else:
+                self._fail(task, process)
         if self._early_deaths >= _GIVE_UP_AFTER:
             waiting, self._queue = self._queue, []
             for each in waiting:

@@ -6,7 +6,7 @@ from 1, in characters of the *file* being edited; a place that is not in that fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Status = Literal["ok", "no change", "failed", "crashed", "skipped", "cached"]
@@ -79,6 +79,12 @@ class StageView:
         """The listing as one string."""
         return "\n".join(line.text for line in self.lines)
 
+    @classmethod
+    def crashed(cls, failure: ChildFailure) -> StageView:
+        """The stage a child died of."""
+        finding = DiagnosticView("MT980", "error", failure.cause, stage=failure.stage, rendered=failure.cause)
+        return cls(failure.stage or "source", "text", "", "crashed", diagnostics=(finding,), reason=failure.cause)
+
 
 @dataclass(frozen=True, slots=True)
 class ParamView:
@@ -105,6 +111,11 @@ class ExampleInfo:
     grid: tuple[int, ...] = ()
     error: str = ""
 
+    @property
+    def described(self) -> bool:
+        """Whether its types are known, or why they cannot be."""
+        return bool(self.types or self.constexprs or self.error)
+
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
@@ -119,17 +130,37 @@ class KernelInfo:
 @dataclass(frozen=True, slots=True)
 class ModuleInfo:
     """What is known of the file. `executed` is False for a file that was only read (`--no-exec`, or its import failed);
-    `diagnostics` then say why, if it was not asked for."""
+    `diagnostics` then say why, if it was not asked for. `names` holds the global numbers and strings that executing it
+    gave, and `text` what was executed."""
 
     path: str
     kernels: tuple[KernelInfo, ...] = ()
     diagnostics: tuple[DiagnosticView, ...] = ()
     executed: bool = False
     seconds: float = 0.0
+    names: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
 
     def kernel(self, name: str | None) -> KernelInfo | None:
         """The kernel of that name; the first for None."""
         return next((k for k in self.kernels if name is None or k.name == name), None)
+
+    def with_example(self, kernel: str, number: int, info: ExampleInfo) -> ModuleInfo:
+        """The same, with the description of one example filled in."""
+
+        def filled(k: KernelInfo) -> KernelInfo:
+            if k.name != kernel or number >= len(k.examples):
+                return k
+            known = replace(info, label=k.examples[number].label)
+            return replace(k, examples=(*k.examples[:number], known, *k.examples[number + 1 :]))
+
+        return replace(self, kernels=tuple(filled(k) for k in self.kernels))
+
+    def not_reloaded(self, read: ModuleInfo) -> ModuleInfo:
+        """What is known after the file could only be read: what executing it gave earlier still holds."""
+        examples = {k.name: k.examples for k in self.kernels}
+        kernels = tuple(replace(k, examples=examples.get(k.name, ())) for k in read.kernels) or self.kernels
+        return replace(self, kernels=kernels, diagnostics=read.diagnostics)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,36 @@
+"""Fixtures for the tests of the explorer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from engine_harness import MakeEngine, Recorder
+
+from explorer.engine.client import Engine
+from explorer.engine.limits import Limits
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    """Records what an engine made by `make_engine` tells."""
+    return Recorder()
+
+
+@pytest.fixture
+async def make_engine(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MakeEngine]:
+    """Makes an engine that is closed after the test; faults on purpose are enabled in its children."""
+    monkeypatch.setenv("MYTRITON_EXPLORER_TEST_FAULT", "1")
+    made: list[Engine] = []
+
+    async def make(**options: Any) -> Engine:
+        options.setdefault("limits", Limits(memory_gb=4.0))
+        engine = Engine(recorder, **options)
+        made.append(engine)
+        await engine.start()
+        return engine
+
+    yield make
+    for engine in made:
+        await engine.close()
