@@ -1,0 +1,130 @@
+"""A pseudo-terminal around a program: what a person at a terminal would see, with the times and bytes it took."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+import pyte
+
+#: What a terminal sends for keys that are not text.
+KEYS = {
+    "enter": "\r",
+    "escape": "\x1b",
+    "tab": "\t",
+    "backspace": "\x7f",
+    "up": "\x1b[A",
+    "down": "\x1b[B",
+    "right": "\x1b[C",
+    "left": "\x1b[D",
+    "home": "\x1b[H",
+    "end": "\x1b[F",
+    "pageup": "\x1b[5~",
+    "pagedown": "\x1b[6~",
+    "f1": "\x1bOP",
+    "f2": "\x1bOQ",
+    "f5": "\x1b[15~",
+    "f8": "\x1b[19~",
+    "ctrl+q": "\x11",
+    "ctrl+s": "\x13",
+    "ctrl+z": "\x1a",
+}
+
+
+class Terminal:
+    """Runs `command` in a pseudo-terminal of the given size. Times are seconds of a monotonic clock."""
+
+    def __init__(self, command: Sequence[str], columns: int = 160, rows: int = 50, env: dict[str, str] | None = None):
+        self._screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
+        self._changed = threading.Condition()
+        self.bytes = 0
+        self.started = time.perf_counter()
+        self.pid, self._fd = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+            environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})}
+            os.execvpe(command[0], list(command), environment)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                select.select([self._fd], [], [])
+                data = os.read(self._fd, 1 << 16)
+            except OSError:  # the program closed its side
+                break
+            if not data:
+                break
+            with self._changed:
+                self.bytes += len(data)
+                self._stream.feed(data)
+                self._changed.notify_all()
+
+    def text(self) -> str:
+        """The screen as text, one line a row."""
+        with self._changed:
+            return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def send(self, *keys: str) -> float:
+        """Press keys (names of `KEYS`, or text); returns the time at which they were sent."""
+        sent = time.perf_counter()
+        os.write(self._fd, "".join(KEYS.get(key, key) for key in keys).encode())
+        return sent
+
+    def wait_for(self, pattern: str, timeout: float = 30.0, absent: bool = False) -> float:
+        """Wait until the screen shows (or no longer shows) the regular expression; returns the time it did."""
+        deadline = time.perf_counter() + timeout
+        with self._changed:
+            while True:
+                shown = re.search(pattern, "\n".join(line.rstrip() for line in self._screen.display), re.MULTILINE)
+                if bool(shown) != absent:
+                    return time.perf_counter()
+                left = deadline - time.perf_counter()
+                if left <= 0:
+                    break
+                self._changed.wait(left)
+        raise TimeoutError(f"{'still' if absent else 'never'} showed {pattern!r}; the screen:\n{self.text()}")
+
+    def settle(self, quiet: float = 0.3, timeout: float = 30.0) -> None:
+        """Wait until nothing was written for `quiet` seconds."""
+        deadline = time.perf_counter() + timeout
+        while time.perf_counter() < deadline:
+            before = self.bytes
+            time.sleep(quiet)
+            if self.bytes == before:
+                return
+        raise TimeoutError("the program never stops writing")
+
+    def close(self) -> None:
+        """End the program, politely first."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.kill(self.pid, number)
+            except ProcessLookupError:
+                break
+            for _ in range(100):
+                if os.waitpid(self.pid, os.WNOHANG)[0]:
+                    break
+                time.sleep(0.02)
+            else:
+                continue
+            break
+        os.close(self._fd)
