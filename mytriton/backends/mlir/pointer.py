@@ -1,0 +1,218 @@
+"""The pointer boundary form: `!llvm.ptr<1>` parameters, and 16-byte accesses where a thread's elements allow them.
+
+A thread's chunk of W consecutive elements is one `vector<WxT>`. Where the axis analysis proves its addresses
+consecutive, and all its lanes are to be accessed, one wide access does it; else each lane is accessed alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mytriton.analysis.axis import AxisInfo
+from mytriton.backends.mlir.memory import Context, MemoryForm, memory_type
+from mytriton.backends.mlir.names import number
+from mytriton.backends.mlir.text import I8
+from mytriton.ir import ops
+from mytriton.ir.core import ParamInfo, Value
+from mytriton.types import PointerType, ScalarType, Type, element_of, i1
+
+_POINTER = "!llvm.ptr<1>"
+_PREDICATES = {ops.CmpEq: "eq", ops.CmpNe: "ne", ops.CmpLt: "ult", ops.CmpLe: "ule", ops.CmpGt: "ugt", ops.CmpGe: "uge"}
+
+
+class PointerForm(MemoryForm):
+    """Pointers as addresses in global memory; a chunk of them as a vector of addresses."""
+
+    def __init__(self, context: Context, axes: Mapping[Value, AxisInfo], attributes: bool) -> None:
+        super().__init__(context)
+        self._axes = axes
+        self._attributes = attributes
+
+    def parameter(self, param: Value, info: ParamInfo) -> str:
+        return f"{_POINTER} {{llvm.align = 16 : i64}}" if info.divisible_by_16 and self._attributes else _POINTER
+
+    # --- arrays -------------------------------------------------------------------------------------------------------
+
+    def array(self, name: str, type_: Type, trips: int) -> None:
+        count = self.text.i32(trips)
+        self.text.write(f"{name} = llvm.alloca {count} x {self._type(type_)} : (i32) -> !llvm.ptr")
+
+    def keep(self, name: str, value: Value) -> None:
+        self.text.write(
+            f"llvm.store {self.context.ref(value)}, {self._slot(name, value)} : {self._of(value)}, !llvm.ptr"
+        )
+
+    def fetch(self, name: str, value: Value) -> None:
+        slot = self._slot(name, value)
+        self.text.write(f"{self.context.names[value]} = llvm.load {slot} : !llvm.ptr -> {self._of(value)}")
+
+    def _slot(self, name: str, value: Value) -> str:
+        slot = f"%slot{number(value)}"
+        self.text.write(f"{slot} = llvm.getelementptr {name}[%r] : (!llvm.ptr, i32) -> !llvm.ptr, {self._of(value)}")
+        return slot
+
+    def _of(self, value: Value) -> str:
+        return self._type(value.type)
+
+    def _type(self, type_: Type) -> str:
+        element = element_of(type_)
+        name = _POINTER if isinstance(element, PointerType) else element.name
+        return name if self.context.width is None or type_ == element else f"vector<{self.context.width}x{name}>"
+
+    # --- pointer arithmetic -------------------------------------------------------------------------------------------
+
+    def add(self, op: ops.AddPtr, result: str) -> None:
+        pointer, base = op.pointer, self.context.definitions.get(op.pointer)
+        if isinstance(base, ops.Splat):  # a scalar address and a vector of offsets give a vector of addresses
+            pointer = base.source
+        element = memory_type(self.context.element(pointer)).name
+        operands = f"{self.context.ref(pointer)}[{self.context.ref(op.offset)}]"
+        types = f"({self._of(pointer)}, {self._of(op.offset)}) -> {self._of(op.result)}, {element}"
+        self.text.write(f"{result} = llvm.getelementptr {operands} : {types}")
+
+    def select(self, op: ops.Select, result: str) -> None:
+        operands = ", ".join(self.context.ref(v) for v in op.operands)
+        types = self._of(op.if_true)
+        if types != _POINTER:
+            types = f"{self._of(op.condition)}, {types}"
+        self.text.write(f"{result} = arith.select {operands} : {types}")
+
+    def compare(self, op: ops.Compare, result: str) -> None:
+        lhs, rhs = self.context.ref(op.lhs), self.context.ref(op.rhs)
+        self.text.write(f'{result} = llvm.icmp "{_PREDICATES[type(op)]}" {lhs}, {rhs} : {self._of(op.lhs)}')
+
+    # --- accesses -----------------------------------------------------------------------------------------------------
+
+    def read(self, pointer: Value, result: str) -> None:
+        element = memory_type(self.context.element(pointer)).name
+        self.text.write(f"{result} = llvm.load {self.context.ref(pointer)} : {_POINTER} -> {element}")
+
+    def put(self, value: str, pointer: Value) -> None:
+        element = memory_type(self.context.element(pointer)).name
+        self.text.write(f"llvm.store {value}, {self.context.ref(pointer)} : {element}, {_POINTER}")
+
+    def load(self, op: ops.Load, result: str) -> None:
+        if self.context.width is None:
+            super().load(op, result)
+            return
+        chunk = _Chunk(self, op.pointer, op.mask, number(op.result))
+        element = self.context.element(op.pointer)
+        loaded = result if element != i1 else f"%bytes{number(op.result)}"
+        if chunk.condition is None:
+            chunk.read(loaded) if chunk.consecutive else chunk.gather(loaded, self._other(op))
+        else:
+            other = self._other(op)
+            with self.text.region(f"{loaded} = scf.if {chunk.condition} -> ({chunk.type})"):
+                chunk.read(f"%loaded{number(op.result)}")
+                self.text.write(f"scf.yield %loaded{number(op.result)} : {chunk.type}")
+                self.text.otherwise()
+                if not chunk.uniform:
+                    chunk.gather(f"%loaded{number(op.result)}", other)
+                    other = f"%loaded{number(op.result)}"
+                self.text.write(f"scf.yield {other} : {chunk.type}")
+        if element == i1:
+            zero = self.text.constant(0, I8, self.context.width)
+            self.text.write(f"{result} = arith.cmpi ne, {loaded}, {zero} : {chunk.type}")
+
+    def _other(self, op: ops.Load) -> str:
+        """What masked-off lanes read as, in the type of the memory."""
+        element, width = self.context.element(op.pointer), self.context.width
+        if op.other is None:
+            memory = memory_type(element)
+            return self.text.constant(0.0 if memory.kind == "float" else 0, memory, width)
+        other = self.context.ref(op.other)
+        if element == i1:
+            wide = f"%bytes{number(op.result)}_other"
+            self.text.write(f"{wide} = arith.extui {other} : vector<{width}xi1> to vector<{width}xi8>")
+            return wide
+        return other
+
+    def store(self, op: ops.Store, number_: int, owner: str | None) -> None:
+        if self.context.width is None:
+            super().store(op, number_, owner)
+            return
+        assert owner is None, "threads that hold copies hold no chunks"
+        chunk = _Chunk(self, op.pointer, op.mask, f"_store{number_}")
+        value = self.context.ref(op.value)
+        if self.context.element(op.pointer) == i1:
+            self.text.write(f"%bytes{number_} = arith.extui {value} : {self._of(op.value)} to {chunk.type}")
+            value = f"%bytes{number_}"
+        if chunk.condition is None:
+            chunk.put(value) if chunk.consecutive else chunk.scatter(value)
+            return
+        with self.text.region(f"scf.if {chunk.condition}"):
+            chunk.put(value)
+            if not chunk.uniform:
+                self.text.otherwise()
+                chunk.scatter(value)
+
+
+class _Chunk:
+    """One access to a thread's W elements: whether they are consecutive, and when all of them are accessed.
+
+    condition   an i1 that is true if every lane is accessed; None if there is no mask, or lanes go alone anyway
+    uniform     the mask is the same for all lanes: if not all are accessed, none is
+    """
+
+    def __init__(self, form: PointerForm, pointer: Value, mask: Value | None, name: str) -> None:
+        context, axes = form.context, form._axes
+        assert context.width is not None, "a chunk has a width"
+        self._text, self._context, self._width, self._name = form.text, context, context.width, name
+        self._pointers = context.ref(pointer)
+        self._mask = context.ref(mask) if mask is not None else None
+        self._element: ScalarType = memory_type(context.element(pointer))
+        self.type = f"vector<{self._width}x{self._element.name}>"
+        axis = axes.get(pointer)
+        self.consecutive = axis is not None and axis.contiguous >= self._width
+        aligned = axis.divisible if axis is not None else 1
+        self._alignment = min(self._width, aligned) * self._element.bytes
+        self.uniform = mask is not None and axes[mask].constant >= self._width
+        self.condition: str | None = None
+        if self.consecutive and mask is not None:
+            self.condition = f"%all{name}"
+            bits = f"vector<{self._width}xi1>"
+            take = (
+                f"vector.extract {self._mask}[0] : i1 from"
+                if self.uniform
+                else f"vector.reduction <and>, {self._mask} :"
+            )
+            self._text.write(f"{self.condition} = {take} {bits}{'' if self.uniform else ' into i1'}")
+
+    def _first(self) -> str:
+        name, zero = f"%ptr{self._name}", self._text.i32(0)
+        pointers = f"vector<{self._width}x{_POINTER}>"
+        self._text.write(f"{name} = llvm.extractelement {self._pointers}[{zero} : i32] : {pointers}")
+        return name
+
+    def read(self, result: str) -> None:
+        """All lanes in one access."""
+        first = self._first()
+        self._text.write(
+            f"{result} = llvm.load {first} {{alignment = {self._alignment} : i64}} : {_POINTER} -> {self.type}"
+        )
+
+    def put(self, value: str) -> None:
+        """All lanes in one access."""
+        first = self._first()
+        self._text.write(
+            f"llvm.store {value}, {first} {{alignment = {self._alignment} : i64}} : {self.type}, {_POINTER}"
+        )
+
+    def _lane_mask(self) -> str:
+        return self._mask or self._text.constant(True, i1, self._width)
+
+    def gather(self, result: str, other: str) -> None:
+        """Each lane alone, where the mask is set."""
+        operands = f"{self._pointers}, {self._lane_mask()}, {other}"
+        self._text.write(
+            f"{result} = llvm.intr.masked.gather {operands} {{alignment = {self._element.bytes} : i32}} : "
+            f"(vector<{self._width}x{_POINTER}>, vector<{self._width}xi1>, {self.type}) -> {self.type}"
+        )
+
+    def scatter(self, value: str) -> None:
+        """Each lane alone, where the mask is set."""
+        operands = f"{value}, {self._pointers}, {self._lane_mask()}"
+        self._text.write(
+            f"llvm.intr.masked.scatter {operands} {{alignment = {self._element.bytes} : i32}} : "
+            f"{self.type}, vector<{self._width}xi1> into vector<{self._width}x{_POINTER}>"
+        )
