@@ -102,6 +102,11 @@ class ModuleRun:
                 return
             yield self._pass(name, pipeline)
 
+    @property
+    def bytecode(self) -> bytes:
+        """The module after the last stage that worked."""
+        return self._bytecode
+
     def _emit(self) -> Stage:
         from mlir import ir
 

@@ -1,0 +1,130 @@
+"""The mlir backend: laid-out program -> gpu dialect -> named pass stages -> NVVM -> PTX -> cubin -> SASS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mytriton.backends.base import Launcher
+from mytriton.backends.mlir.emit import emit
+from mytriton.backends.mlir.llvm import llvm_lines, translate
+from mytriton.backends.mlir.memref import bases
+from mytriton.backends.mlir.names import entry_name
+from mytriton.backends.mlir.run import ModuleRun, mlir_available
+from mytriton.backends.nvidia import stages as nvidia
+from mytriton.backends.nvidia.device import probe
+from mytriton.backends.nvidia.launch import MEMREF, POINTER, load_cubin
+from mytriton.diagnostics import BackendUnavailable, Diagnostic
+from mytriton.ir.core import Func
+from mytriton.layout.assign import lay_out
+from mytriton.layout.printer import layout_lines
+from mytriton.stage import Clock, Compilation, Line, Stage
+from mytriton.target import CHIPS, Target
+from mytriton.types import shape_of
+
+#: The stages after `mlir/emit`: name, and the pipeline inside `builtin.module(...)`. Up to the debug information they
+#: are general; the last makes PTX text, which needs no other program. `DebugDirectivesOnly` keeps full optimization.
+PIPELINE: tuple[tuple[str, str], ...] = (
+    ("cleanup", "any(cse,canonicalize)"),
+    ("attach-nvvm-target", "nvvm-attach-target{{module=.* chip={chip} features={features} O=3}}"),
+    ("convert-scf-to-cf", "gpu.module(gpu.func(convert-scf-to-cf))"),
+    ("convert-gpu-to-nvvm", "gpu.module(convert-gpu-to-nvvm)"),
+    ("reconcile-unrealized-casts", "gpu.module(reconcile-unrealized-casts)"),
+    ("debug-info", "ensure-debug-info-scope-on-llvm-func{{emission-kind=DebugDirectivesOnly}}"),
+    ("gpu-module-to-binary", "gpu-module-to-binary{{format=isa}}"),
+)
+
+
+def pipeline(target: Target) -> tuple[tuple[str, str], ...]:
+    """`PIPELINE` for one chip."""
+    return tuple((name, text.format(chip=target.chip, features=CHIPS[target.chip])) for name, text in PIPELINE)
+
+
+class MlirBackend:
+    """See `mytriton.backends.base.Backend`. `table` stands in for `PIPELINE` with other passes."""
+
+    name = "mlir"
+
+    def __init__(self, table: Sequence[tuple[str, str]] | None = None) -> None:
+        self._table = table
+
+    def _passes(self, target: Target) -> tuple[tuple[str, str], ...]:
+        return pipeline(target) if self._table is None else tuple(self._table)
+
+    def planned(self, target: Target) -> Sequence[str]:
+        names = [f"mlir/{name}" for name, _ in self._passes(target)]
+        return ("layout", "mlir/emit", *names, "llvm", *nvidia.NAMES)
+
+    def available(self) -> str | None:
+        return mlir_available() or (None if probe().state == "ready" else probe().reason)
+
+    def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
+        findings = [
+            Diagnostic("MT611", f"blocks of {len(shape)} dimensions are not supported yet", op.span)
+            for op in func.walk()
+            for shape in {shape_of(value.type) for value in op.results}
+            if len(shape) > 1
+        ]
+        if target.abi == "memref":
+            findings += bases(func)[1]
+        return findings
+
+    def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+        with Clock() as clock:
+            laid_out = lay_out(func, target)
+        stage = Stage("layout", "ir", "layout", seconds=clock.seconds, artifact=laid_out)
+        stage.make_lines = lambda: layout_lines(laid_out)
+        yield stage
+        with Clock() as clock:
+            lines = emit(laid_out, target)
+        reason = mlir_available()
+        if reason is None:
+            yield from self._run(lines, target, clock.seconds)
+            return
+        text = "\n".join(line.text for line in lines)
+        yield Stage("mlir/emit", "text", "mlir", seconds=clock.seconds, artifact=text, make_lines=lambda: lines)
+        for name in self.planned(target)[2:]:
+            language = "mlir" if name.startswith("mlir/") else name
+            yield Stage(name, "binary" if name == "cubin" else "text", language, "skipped", reason=reason)
+
+    def _run(self, lines: list[Line], target: Target, seconds: float) -> Iterator[Stage]:
+        run = ModuleRun(lines, prefix="mlir", seconds=seconds)
+        lowered, ptx = b"", None
+        for stage in run.stages(self._passes(target)):
+            if stage.name == "mlir/gpu-module-to-binary" and stage.ok:
+                ptx = stage.artifact = _ptx(run)
+            else:
+                lowered = run.bytecode
+            yield stage
+        if ptx is None:
+            return
+        with Clock() as clock:
+            llvm = translate(lowered, "gpu.module")
+        stage = Stage("llvm", "text", "llvm", seconds=clock.seconds, artifact=llvm)
+        stage.make_lines = lambda: llvm_lines(llvm, lines)
+        yield stage
+        yield from nvidia.finish(ptx, lambda: lines, target.chip)
+
+    def load(self, compilation: Compilation) -> Launcher:
+        reason = self.available()
+        if reason is not None:
+            raise BackendUnavailable(reason)
+        target = compilation.target
+        params = [(name, type_) for name, type_, _ in compilation.specialization.params]
+        cubin: Any = compilation.stage("cubin").artifact
+        arrays = POINTER if target.abi == "pointer" else MEMREF
+        return load_cubin(cubin, entry_name(compilation.kernel), params, target, arrays)
+
+
+def _ptx(run: ModuleRun) -> str:
+    """The text in the module's one `gpu.binary`."""
+    from mlir import ir
+    from mlir.dialects import gpu
+
+    with run.context:
+        binary = next(op for op in run.module.body.operations if op.operation.name == "gpu.binary")
+        (code,) = ir.ArrayAttr(binary.attributes["objects"])
+        return bytes(gpu.ObjectAttr(code).object).decode().rstrip("\0")
+
+
+BACKEND = MlirBackend()

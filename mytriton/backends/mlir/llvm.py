@@ -1,0 +1,44 @@
+"""LLVM IR of a lowered module, as text with links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mytriton.stage import Line
+
+_USE = re.compile(r",? !dbg !(\d+)")
+_LOCATION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
+_DEBUG_METADATA = re.compile(r"^(!\d+ = (distinct )?!(DI|\{\}$|\{i32 2, !\"Debug Info)|!llvm\.(dbg|module\.flags))")
+
+
+def translate(bytecode: bytes, of: str) -> str:
+    """LLVM IR of the first top-level operation named `of` (`gpu.module`) in a module given as bytecode.
+
+    Translation crashes on a module that is not fully lowered: ask only after a stage that needs the same succeeded.
+    """
+    from mlir import ir
+    from mlir.dialects.llvm import translate_module_to_llvmir
+
+    with ir.Context(load_on_create_dialects=[]):
+        module = ir.Module.parse(bytecode)
+        operation = next(op.operation for op in module.body.operations if op.operation.name == of)
+        return str(translate_module_to_llvmir(operation))
+
+
+def llvm_lines(text: str, source: Sequence[Line]) -> list[Line]:
+    """The listing of LLVM IR, each instruction linked like the source line its `!dbg` leads to. The debug metadata
+    itself, longer than the code, is left out; it is what the `.loc` directives of the PTX show."""
+    rows = text.rstrip("\n").split("\n")
+    places = {m[1]: int(m[2]) for m in map(_LOCATION.match, rows) if m}
+    lines: list[Line] = []
+    for row in rows:
+        if _DEBUG_METADATA.match(row):
+            continue
+        use = _USE.search(row)
+        number = places.get(use[1], 0) if use else 0
+        origin = source[number - 1] if 1 <= number <= len(source) else Line("")
+        lines.append(Line(_USE.sub("", row), origin.span, origin.values))
+    while lines and not lines[-1].text:
+        lines.pop()
+    return lines
