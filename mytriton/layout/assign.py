@@ -70,19 +70,25 @@ def _place_memory(ops: Sequence[Op], layouts: dict[Value, Layout]) -> list[_Draf
     """The segments, holding the operations that touch memory.
 
     With several registers, one loop may not mix stores with earlier loads or other stores: a thread would store
-    before it has loaded all. Every thread loads a scalar for itself, so the program waits between such a load and
-    any store, whichever comes first: else threads might see different values of one scalar.
+    before it has loaded all.
+
+    A scalar belongs to every lane: each thread loads it for itself, one stores it. So the threads meet between a
+    scalar access and any other access, one of which writes: else a thread might be ahead of the others and change what
+    they still have to read. Two scalar stores are made by one thread, in order. What different lanes of blocks do to
+    one address is not ordered (SEMANTICS "order").
     """
     drafts = [_Draft(None)]
-    scalar_loads = any_stores = False  # since the last barrier
+    seen: set[tuple[bool, bool]] = set()  # (scalar, writes) of the accesses since the last barrier
     for position, op in enumerate(ops):
         if op.effect is Effect.NONE:
             continue
         kind = _kind(op, layouts)
         writes = op.effect is Effect.WRITE
-        barrier = (writes and scalar_loads) or (not writes and kind is None and any_stores)
+        access = (kind is None, writes)
+        barrier = any(_must_wait(access, earlier) for earlier in seen)
         if barrier:
-            scalar_loads = any_stores = False
+            seen.clear()
+        seen.add(access)
         last = drafts[-1]
         several = kind is not None and kind.registers > 1
         mixes = several and (last.stores or (writes and last.loads))
@@ -92,9 +98,13 @@ def _place_memory(ops: Sequence[Op], layouts: dict[Value, Layout]) -> list[_Draf
         last.members.append(position)
         last.loads |= not writes
         last.stores |= writes
-        scalar_loads |= kind is None and not writes
-        any_stores |= writes
     return drafts
+
+
+def _must_wait(access: tuple[bool, bool], earlier: tuple[bool, bool]) -> bool:
+    (scalar, writes), (earlier_scalar, earlier_writes) = access, earlier
+    one_thread = scalar and earlier_scalar and writes and earlier_writes
+    return (scalar or earlier_scalar) and (writes or earlier_writes) and not one_thread
 
 
 def _place_scalars(
