@@ -10,13 +10,34 @@ from mytriton.backends.nvidia.lines import ptx_lines
 from mytriton.backends.nvidia.nvjitlink import Linked, link
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing
 from mytriton.diagnostics import Diagnostic
+from mytriton.ir.core import Func
+from mytriton.layout.assign import lay_out
+from mytriton.layout.printer import layout_lines
 from mytriton.source import Span
 from mytriton.stage import Clock, Line, Stage
+from mytriton.target import Target
 
 #: Names of the stages `finish` yields.
 NAMES = ("ptx", "cubin", "sass")
 
 Emitted = Callable[[], Sequence[Line]]
+
+
+def layout_stage(func: Func, target: Target) -> Stage:
+    """The stage `layout`; its artifact is the `LaidOut` that the emitters print."""
+    stage = Stage("layout", "ir", "layout")
+    with Clock() as clock:
+        laid_out = stage.artifact = lay_out(func, target)
+        stage.stats = {"segments": len(laid_out.segments), "barriers": sum(s.barrier for s in laid_out.segments)}
+        stage.make_lines = lambda: layout_lines(laid_out)
+    stage.seconds = clock.seconds
+    return stage
+
+
+def skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
+    """Stages that cannot be made here, each with the reason (a sentence, with what to install)."""
+    for name in names:
+        yield Stage(name, "binary" if name == "cubin" else "text", name, "skipped", reason=reason)
 
 
 def finish(ptx: str, emitted: Emitted, chip: str, seconds: float = 0.0) -> Iterator[Stage]:
@@ -30,7 +51,7 @@ def finish(ptx: str, emitted: Emitted, chip: str, seconds: float = 0.0) -> Itera
     if cubin_stage.ok:
         yield _sass(cubin_stage, ptx_stage)
     elif cubin_stage.status == "skipped":
-        yield Stage("sass", "text", "sass", "skipped", reason=f"there is no cubin: {cubin_stage.reason}")
+        yield from skipped(("sass",), cubin_stage.reason)
 
 
 def _cubin(ptx: Stage, chip: str) -> Stage:

@@ -1,0 +1,118 @@
+"""The cuda backend: CUDA C++ through NVRTC to PTX, and that very PTX through nvJitLink to the cubin that runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mytriton.backends.base import Launcher
+from mytriton.backends.cuda.emit import SUPPORTED, emit, kernel_symbol
+from mytriton.backends.nvidia import nvrtc, stages
+from mytriton.backends.nvidia.device import probe
+from mytriton.backends.nvidia.launch import load_cubin
+from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, load_library
+from mytriton.diagnostics import BackendUnavailable, Diagnostic
+from mytriton.ir.core import Func
+from mytriton.layout.program import LaidOut
+from mytriton.stage import Clock, Compilation, Line, Stage
+from mytriton.target import Target
+from mytriton.types import shape_of
+
+
+class CudaBackend:
+    """Stages `layout`, `cuda`, `ptx`, `cubin`, `sass`; runs on CuPy and torch CUDA arrays."""
+
+    name = "cuda"
+
+    def planned(self, target: Target) -> Sequence[str]:
+        """The stages, in order."""
+        return ("layout", "cuda", *stages.NAMES)
+
+    def available(self) -> str | None:
+        """Needs a driver with a device, NVRTC, and nvJitLink or ptxas."""
+        found = probe()
+        if found.state != "ready":
+            return found.reason
+        try:
+            load_library("nvrtc")
+        except ToolMissing as missing:
+            return str(missing)
+        return None
+
+    def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
+        """Operations and shapes there is no CUDA text for."""
+        findings = []
+        for op in func.walk():
+            if type(op) not in SUPPORTED:
+                message = f"the cuda backend cannot compile `{op.opcode}`"
+            elif any(len(shape_of(v.type)) > 1 for v in (*op.operands, *op.results)):
+                message = f"the cuda backend takes blocks of one dimension; `{op.opcode}` has more"
+            else:
+                continue
+            findings.append(Diagnostic("MT510", message, op.span, stage="cuda"))
+        return findings
+
+    def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+        """See `planned`."""
+        layout = stages.layout_stage(func, target)
+        yield layout
+        text = _text(layout.artifact, target)
+        yield text
+        with Clock() as clock:
+            try:
+                ptx = _compile(text, target)
+            except ToolMissing as missing:
+                yield from stages.skipped(stages.NAMES, str(missing))
+                return
+            except ToolFailed as failed:
+                yield Stage("ptx", "text", "ptx", "failed", diagnostics=(_diagnostic(failed, text.lines),))
+                return
+        yield from stages.finish(ptx, lambda: text.lines, target.chip, clock.seconds)
+
+    def load(self, compilation: Compilation) -> Launcher:
+        """A launcher of the compilation's cubin; the device is not touched before the first launch."""
+        cubin, layout = compilation.find("cubin"), compilation.find("layout")
+        compilation.raise_if_failed()
+        if cubin is None or layout is None or not cubin.ok:
+            raise BackendUnavailable(cubin.reason if cubin else "the compilation made no cubin")
+        func = layout.artifact.func
+        params = [(p.id, p.type) for p in func.params]
+        return load_cubin(cubin.artifact, kernel_symbol(func), params, compilation.target)
+
+
+def _text(laid_out: LaidOut, target: Target) -> Stage:
+    stage = Stage("cuda", "text", "cuda")
+    with Clock() as clock:
+        lines = emit(laid_out, target)
+        stage.make_lines = lambda: lines
+        stage.artifact = stage.text
+    stage.seconds = clock.seconds
+    return stage
+
+
+def options(target: Target) -> list[str]:
+    """NVRTC's options. Its other defaults are ours: correctly rounded division and square root, denormals kept."""
+    return [
+        f"-arch={target.chip.replace('sm_', 'compute_')}",
+        "-lineinfo",
+        "--std=c++17",
+        f"-fmad={'true' if target.enable_fp_fusion else 'false'}",
+    ]
+
+
+def _compile(text: Stage, target: Target) -> str:
+    if not nvrtc.supports(target.chip):
+        version = ".".join(map(str, nvrtc.version()))
+        raise ToolMissing(f"NVRTC {version} does not know {target.chip}; choose another chip or install a newer NVRTC")
+    return nvrtc.compile_ptx(text.artifact, options(target)).ptx
+
+
+def _diagnostic(failed: ToolFailed, emitted: Sequence[Line]) -> Diagnostic:
+    place = re.search(rf"^{re.escape(nvrtc.PROGRAM_NAME)}\((\d+)\): .*error", failed.log, re.MULTILINE)
+    number = int(place.group(1)) if place else 0
+    span = emitted[number - 1].span if 1 <= number <= len(emitted) else None
+    hint = "the CUDA C++ that was refused is the stage before; it is mytriton's, so please report it"
+    return Diagnostic("MT501", str(failed), span, stage="ptx", hint=hint)
+
+
+BACKEND = CudaBackend()

@@ -1,0 +1,145 @@
+"""What each operation reads in CUDA C++: one entry an operation. Operands are texts that may be repeated or nested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from mytriton.backends.cuda.literals import c_type, literal
+from mytriton.backends.cuda.prelude import Prelude
+from mytriton.ir import ops
+from mytriton.ir.core import Op
+from mytriton.types import PointerType, ScalarType, bf16, f16, f32, f64, i1, i32
+
+_UNSIGNED = {"i32": "unsigned", "i64": "unsigned long long"}
+_INFIX = {
+    ops.Add: "+",
+    ops.Sub: "-",
+    ops.Mul: "*",
+    ops.Div: "/",
+    ops.And: "&",
+    ops.Or: "|",
+    ops.Xor: "^",
+    ops.CmpEq: "==",
+    ops.CmpNe: "!=",
+    ops.CmpLt: "<",
+    ops.CmpLe: "<=",
+    ops.CmpGt: ">",
+    ops.CmpGe: ">=",
+}
+#: Functions by the name they have for f64; f32's has an `f` behind it. All are within the bounds of `ir/ops.py`: CUDA
+#: programming guide, "Mathematical Functions": expf, exp, logf, log 1 ULP; sqrt, fmod, fmax exact.
+_FUNCTIONS = {
+    ops.Exp: "exp",
+    ops.Log: "log",
+    ops.Sqrt: "sqrt",
+    ops.Abs: "fabs",
+    ops.Mod: "fmod",
+    ops.Maximum: "fmax",
+    ops.Minimum: "fmin",
+}
+_WRAPPING = (ops.Add, ops.Sub, ops.Mul)
+_INTEGER_CALLS = {ops.FloorDiv: ("mt_div", "/"), ops.Mod: ("mt_mod", "%")}
+
+#: The elementwise operations there is an expression for.
+ELEMENTWISE = frozenset((*_INFIX, *_FUNCTIONS, ops.FloorDiv, ops.Neg, ops.Not, ops.Select))
+
+Constant: TypeAlias = bool | int | float | None
+
+
+class Expressions:
+    """Builds expressions for one kernel, noting the helper functions they call."""
+
+    def __init__(self, prelude: Prelude, no_overflow: Callable[[Op], bool]) -> None:
+        self._prelude = prelude
+        self._no_overflow = no_overflow
+
+    def cast(self, text: str, source: ScalarType, to: ScalarType) -> str:
+        """`text`, a value of type `source`, as a value of type `to` (see `ir.ops.Cast`)."""
+        call = self._prelude.call
+        if source == to:
+            return text
+        if to == i1:
+            return f"(({text} & 0x7fff) != 0)" if source in (f16, bf16) else f"({text} != 0)"
+        if source in (f16, bf16):
+            return self.cast(self.widen(text, source), f32, to)
+        if to in (f16, bf16):
+            if source == f64:
+                text = call("mt_f64_to_odd", text)
+            elif source.kind == "int":  # f32 does not hold every integer: round once
+                text = call("mt_i64_to_odd", text)
+            elif source == i1:
+                text = f"(float){text}"
+            return call(f"mt_f32_to_{to}", text)
+        if source.kind == "float" and to.kind == "int":
+            return call(f"mt_{source}_to_{to}", text)
+        return f"({c_type(to)}){text}"
+
+    def widen(self, text: str, type_: ScalarType) -> str:
+        """A float operand in the type it is computed in: f32 for f16 and bf16, else its own."""
+        return self._prelude.call(f"mt_{type_}_to_f32", text) if type_ in (f16, bf16) else text
+
+    def __call__(
+        self, op: Op, element: ScalarType | PointerType, operands: list[str], constants: Sequence[Constant]
+    ) -> str:
+        """The expression of an elementwise operation on operands with elements `element`; `constants` are the values
+        of those operands that are constants, None for the others."""
+        if isinstance(op, ops.Select):
+            return f"({operands[0]} ? {operands[1]} : {operands[2]})"
+        if isinstance(element, PointerType):
+            # C++ orders pointers into one array only; addresses are ordered always.
+            operands = [f"(unsigned long long){text}" for text in operands]
+            return f"({operands[0]} {_INFIX[type(op)]} {operands[1]})"
+        if element.kind == "float":
+            return self._float(op, element, operands, constants)
+        if element.kind == "int":
+            return self._integer(op, element, operands, constants)
+        if isinstance(op, ops.Not):
+            return f"(!{operands[0]})"
+        return f"({operands[0]} {_INFIX[type(op)]} {operands[1]})"
+
+    def _float(self, op: Op, element: ScalarType, operands: list[str], constants: Sequence[Constant]) -> str:
+        if isinstance(op, (ops.Neg, ops.Abs)) and element in (f16, bf16):
+            return f"({operands[0]} {'^ 0x8000' if isinstance(op, ops.Neg) else '& 0x7fff'})"
+        compute = f32 if element in (f16, bf16) else element
+        operands = [
+            self.widen(text, element) if constant is None else literal(constant, compute)
+            for text, constant in zip(operands, constants, strict=True)
+        ]
+        if isinstance(op, ops.Neg):
+            return f"(-({operands[0]}))" if operands[0].startswith("-") else f"(-{operands[0]})"
+        function = _FUNCTIONS.get(type(op))
+        if function is not None:
+            text = f"{function}{'f' if compute == f32 else ''}({', '.join(operands)})"
+        else:
+            text = f"({operands[0]} {_INFIX[type(op)]} {operands[1]})"
+        # + - * / and sqrt computed in f32 and rounded again are correctly rounded in f16 and bf16: f32 has more than
+        # twice their digits and two.
+        return text if isinstance(op, ops.Compare) else self.cast(text, compute, element)
+
+    def _integer(self, op: Op, element: ScalarType, operands: list[str], constants: Sequence[Constant]) -> str:
+        signed, unsigned = c_type(element), _UNSIGNED[element.name]
+        if isinstance(op, ops.Neg):
+            return f"({signed})(0 - ({unsigned}){operands[0]})"
+        if isinstance(op, ops.Not):
+            return f"(~{operands[0]})"
+        if isinstance(op, ops.Abs):
+            return self._prelude.call(f"mt_abs_{element}", *operands)
+        if isinstance(op, (ops.Maximum, ops.Minimum)):
+            return f"{'max' if isinstance(op, ops.Maximum) else 'min'}({operands[0]}, {operands[1]})"
+        if isinstance(op, (ops.FloorDiv, ops.Mod)):
+            function, sign = _INTEGER_CALLS[type(op)]
+            if constants[1] not in (None, 0, -1):
+                return f"({operands[0]} {sign} {operands[1]})"
+            return self._prelude.call(f"{function}_{element}", *operands)
+        if isinstance(op, _WRAPPING) and not self._no_overflow(op):
+            # Overflow of signed integers is undefined in C++; unsigned ones wrap.
+            lhs, rhs = (_as_unsigned(*pair, element) for pair in zip(operands, constants, strict=True))
+            return f"({signed})({lhs} {_INFIX[type(op)]} {rhs})"
+        return f"({operands[0]} {_INFIX[type(op)]} {operands[1]})"
+
+
+def _as_unsigned(text: str, constant: Constant, element: ScalarType) -> str:
+    if constant is not None and constant >= 0:
+        return f"{constant}{'u' if element == i32 else 'ull'}"
+    return f"({_UNSIGNED[element.name]}){text}"

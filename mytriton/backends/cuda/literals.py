@@ -1,0 +1,65 @@
+"""How types and constants read in CUDA C++. f16 and bf16 are held as their bits, so no header is needed."""
+
+from __future__ import annotations
+
+import math
+
+import ml_dtypes
+import numpy as np
+
+from mytriton.types import PointerType, ScalarType, Type, bf16, element_of, f32, f64, i1, i32
+
+_NAMES = {
+    "i1": "bool",
+    "i32": "int",
+    "i64": "long long",
+    "f16": "unsigned short",
+    "bf16": "unsigned short",
+    "f32": "float",
+    "f64": "double",
+}
+
+
+def c_type(type_: Type) -> str:
+    """The C++ type of one element in a register. i1 in memory is `unsigned char`: any non-zero byte is true, which a
+    C++ `bool` may not hold."""
+    element = element_of(type_)
+    if isinstance(element, PointerType):
+        return ("unsigned char" if element.element == i1 else _NAMES[element.element.name]) + "*"
+    return _NAMES[element.name]
+
+
+def literal(value: bool | int | float, type_: ScalarType) -> str:
+    """A constant, exact to the bit."""
+    if type_ == i1:
+        return "true" if value else "false"
+    if type_.kind == "int":
+        return _integer(int(value), type_)
+    if type_ in (f32, f64):
+        return _float(float(value), type_)
+    return hex(float_bits(float(value), type_))
+
+
+def _integer(value: int, type_: ScalarType) -> str:
+    suffix = "" if type_ == i32 else "LL"
+    if value == -(1 << (type_.bits - 1)):  # its absolute value does not fit the type
+        return f"(-{-(value + 1)}{suffix} - 1)"
+    return f"{value}{suffix}"
+
+
+def _float(value: float, type_: ScalarType) -> str:
+    if math.isfinite(value):
+        # The shortest digits that give this number back; NumPy knows them for f32 too.
+        text = str(np.float32(value)) if type_ == f32 else repr(value)
+        text = text if any(c in text for c in ".e") else f"{text}.0"
+        return f"{text}f" if type_ == f32 else text
+    # There is no literal for nan and inf without a header.
+    bits = float_bits(value, type_)
+    return f"__int_as_float(0x{bits:08x})" if type_ == f32 else f"__longlong_as_double(0x{bits:016x})"
+
+
+def float_bits(value: float, type_: ScalarType) -> int:
+    """The bits of a float constant of the given type."""
+    dtype = {"f16": np.float16, "f32": np.float32, "f64": np.float64}.get(type_.name, ml_dtypes.bfloat16)
+    assert type_ == bf16 or dtype is not ml_dtypes.bfloat16, type_
+    return int(np.array(value, dtype).view(f"u{type_.bytes}"))

@@ -1,0 +1,99 @@
+"""Device functions the emitted kernels call, each printed before the kernel only if it is used.
+
+They hold what CUDA C++ leaves undefined or needs a header for. No function relies on undefined behaviour: the compiler
+may evaluate any of them at compile time.
+"""
+
+from __future__ import annotations
+
+from mytriton.target import Target
+
+_BF16_INSTRUCTION = """\
+__device__ __forceinline__ unsigned short mt_f32_to_bf16(float x) {
+    unsigned short h;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(x));
+    return h;
+}"""
+
+# The instruction needs sm_80. NaN must be kept apart: rounding could carry it into infinity.
+_BF16_INTEGER = """\
+__device__ __forceinline__ unsigned short mt_f32_to_bf16(float x) {
+    unsigned bits = __float_as_uint(x);
+    return x != x ? 0x7fff : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+}"""
+
+_TEXTS = {
+    "mt_f16_to_f32": """\
+__device__ __forceinline__ float mt_f16_to_f32(unsigned short h) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
+    return x;
+}""",
+    "mt_f32_to_f16": """\
+__device__ __forceinline__ unsigned short mt_f32_to_f16(float x) {
+    unsigned short h;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
+    return h;
+}""",
+    "mt_bf16_to_f32": """\
+__device__ __forceinline__ float mt_bf16_to_f32(unsigned short h) {
+    return __uint_as_float((unsigned)h << 16);
+}""",
+    # Rounding to odd (toward zero, then setting the last bit if anything was cut off) keeps enough for a second
+    # rounding to a narrower type to give what one rounding would have given (Boldo and Melquiond, "Emulation of FMA
+    # and correctly rounded sums", 2008).
+    "mt_f64_to_odd": """\
+__device__ __forceinline__ float mt_f64_to_odd(double x) {
+    float y = __double2float_rz(x);
+    return y == x ? y : __uint_as_float(__float_as_uint(y) | 1);
+}""",
+    "mt_i64_to_odd": """\
+__device__ __forceinline__ float mt_i64_to_odd(long long x) {
+    float y = __ll2float_rz(x);
+    return __float2ll_rz(y) == x ? y : __uint_as_float(__float_as_uint(y) | 1);
+}""",
+    # The instruction saturates; for NaN it gives 0 only from f32 to 32 bits (PTX ISA, "cvt").
+    "mt_f32_to_i32": """\
+__device__ __forceinline__ int mt_f32_to_i32(float x) { return x != x ? 0 : __float2int_rz(x); }""",
+    "mt_f32_to_i64": """\
+__device__ __forceinline__ long long mt_f32_to_i64(float x) { return x != x ? 0 : __float2ll_rz(x); }""",
+    "mt_f64_to_i32": """\
+__device__ __forceinline__ int mt_f64_to_i32(double x) { return x != x ? 0 : __double2int_rz(x); }""",
+    "mt_f64_to_i64": """\
+__device__ __forceinline__ long long mt_f64_to_i64(double x) { return x != x ? 0 : __double2ll_rz(x); }""",
+}
+
+# Integer functions, once for each width: {0} the type's name, {1} and {2} the signed and unsigned C++ types.
+_INTEGER_TEXTS = {
+    "mt_abs": """\
+__device__ __forceinline__ {1} mt_abs_{0}({1} x) {{ return x < 0 ? ({1})(0 - ({2})x) : x; }}""",
+    # x / 0 and INT_MIN / -1 are undefined in C++: any value will do here, but no undefined behaviour.
+    "mt_div": """\
+__device__ __forceinline__ {1} mt_div_{0}({1} x, {1} y) {{
+    return y == 0 ? 0 : y == -1 ? ({1})(0 - ({2})x) : x / y;
+}}""",
+    "mt_mod": """\
+__device__ __forceinline__ {1} mt_mod_{0}({1} x, {1} y) {{ return y == 0 || y == -1 ? 0 : x % y; }}""",
+}
+for _name, _text in _INTEGER_TEXTS.items():
+    _TEXTS[f"{_name}_i32"] = _text.format("i32", "int", "unsigned")
+    _TEXTS[f"{_name}_i64"] = _text.format("i64", "long long", "unsigned long long")
+
+
+class Prelude:
+    """Collects the helper functions of one kernel."""
+
+    def __init__(self, target: Target) -> None:
+        has_instruction = int(target.chip.removeprefix("sm_").rstrip("a")) >= 80
+        self._texts = {**_TEXTS, "mt_f32_to_bf16": _BF16_INSTRUCTION if has_instruction else _BF16_INTEGER}
+        self._used: dict[str, None] = {}
+
+    def call(self, function: str, *arguments: str) -> str:
+        """The text of a call; its definition will be printed. Raises KeyError for an unknown function."""
+        assert function in self._texts, function
+        self._used[function] = None
+        return f"{function}({', '.join(arguments)})"
+
+    def lines(self) -> list[str]:
+        """The definitions of the functions called so far, with an empty line after each."""
+        return [line for name in self._used for line in (*self._texts[name].split("\n"), "")]
