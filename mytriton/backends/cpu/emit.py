@@ -1,0 +1,225 @@
+"""Tile SSA as MLIR for the host: one function that runs a range of the programs of a grid.
+
+    @KERNEL.programs(arguments..., scratch, first, last, extents of the grid)
+
+Scalars are computed once a program; blocks in strip-mined loops over vectors (`loops.py`), cut where the order of
+memory effects demands it (`plan.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from mytriton.backends.cpu.loops import LoopWriter, elementwise, size_of, width_of
+from mytriton.backends.cpu.plan import Plan, Run, make_plan
+from mytriton.backends.cpu.scalars import ScalarWriter, scalar_type
+from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name
+from mytriton.backends.mlir.ops import ElementEmitter
+from mytriton.ir import ops
+from mytriton.ir.core import Func, Op, Value, definitions
+from mytriton.stage import Line
+from mytriton.target import Target
+from mytriton.types import PointerType, element_of, i32, shape_of
+
+#: What the emitter takes besides unary, binary and comparison operations.
+SUPPORTED = (
+    ops.Constant,
+    ops.Cast,
+    ops.Splat,
+    ops.ProgramId,
+    ops.NumPrograms,
+    ops.Arange,
+    ops.AddPtr,
+    ops.Load,
+    ops.Store,
+    ops.Unary,
+    ops.Binary,
+    ops.Compare,
+    ops.Select,
+)
+
+#: The arguments after the kernel's own.
+EXTRA = (
+    f"%scratch.base: {POINTER} {{llvm.noalias}}",
+    "%programs.first: i64",
+    "%programs.last: i64",
+    "%grid.x: i64",
+    "%grid.y: i64",
+    "%grid.z: i64",
+)
+
+
+def emit(func: Func, target: Target) -> tuple[list[Line], int]:
+    """The module's lines, and the bytes of scratch memory that one call of the function needs."""
+    emitter = _Emitter(func, target)
+    return emitter.run(), emitter.plan.scratch_bytes
+
+
+_INTERNAL = "{llvm.linkage = #llvm.linkage<internal>}"
+
+#: Whether the distance in bytes between two addresses is not between `low` and `high` (both excluded). Unsigned
+#: arithmetic makes that one comparison: distances below `low` become huge.
+_APART = f"""\
+func.func private @memory.apart(%from: {POINTER}, %to: {POINTER}, %low: i64, %high: i64) -> i1 attributes {_INTERNAL} {{
+  %one = arith.constant 1 : i64
+  %from.address = llvm.ptrtoint %from : {POINTER} to i64
+  %to.address = llvm.ptrtoint %to : {POINTER} to i64
+  %distance = arith.subi %to.address, %from.address : i64
+  %lowest = arith.addi %low, %one : i64
+  %above = arith.subi %distance, %lowest : i64
+  %range = arith.subi %high, %lowest : i64
+  %apart = arith.cmpi uge, %above, %range : i64
+  func.return %apart : i1
+}}""".split("\n")
+
+
+class _Emitter:
+    def __init__(self, func: Func, target: Target) -> None:
+        self.func = func
+        self.plan: Plan = make_plan(func)
+        self.text = Text(func)
+        self._definitions = definitions(func)
+        self._first: dict[Value, str] = {}
+        self._fusion = target.enable_fp_fusion
+        self._scalars = ScalarWriter(func, self.text, self._fusion)
+        self._loops: dict[int, LoopWriter] = {}
+
+    def run(self) -> list[Line]:
+        """All lines."""
+        text = self.text
+        params = [f"{text.name(p)}: {type_name(scalar_type(p))}" for p in self.func.params]
+        with text.block(f"func.func {symbol(self.func.name)}({', '.join([*params, *EXTRA])})"):
+            sizes = {size_of(op) for op in self.plan.block_ops if isinstance(op, (ops.Load, ops.Store))}
+            widths = {width_of(size) for size in sizes}
+            for size in sorted({0, *sizes, *widths}) if sizes else ():
+                text.write(f"%size.{size} = arith.constant {size} : i32")
+            for width in sorted(widths):
+                vector = type_name(i32, width)
+                text.write(f"%lanes.{width} = arith.constant {dense(range(width))} : {vector}")
+            text.write("%programs.step = arith.constant 1 : i64")
+            with text.block("scf.for %program.i = %programs.first to %programs.last step %programs.step : i64"):
+                for step in self.plan.steps:
+                    if isinstance(step, Run):
+                        self._run(step)
+                    elif not isinstance(step, ops.Constant):
+                        self._scalars.write(step)
+            text.at(None)
+            text.write("func.return")
+        if any(isinstance(step, Run) and step.fused for step in self.plan.steps):
+            for line in _APART:
+                text.write(line)
+        return text.lines
+
+    # --- runs of loops ------------------------------------------------------------------------------------------------
+
+    def _run(self, run: Run) -> None:
+        accesses = [
+            op
+            for op in self.plan.block_ops
+            if isinstance(op, (ops.Load, ops.Store)) and run.first <= self.plan.loop_of[op] <= run.last
+        ]
+        addresses = self._first_elements([op.pointer for op in accesses if op.pointer in self.plan.contiguous])
+        conditions = self._conditions(run)
+        if not conditions:
+            self._version(run, run.fused, True, addresses)
+            return
+        with self.text.block(f"scf.if {self._all(conditions)}"):
+            self._version(run, run.fused, True, addresses)
+        with self.text.otherwise():
+            self._version(run, False, False, addresses)
+
+    def _version(self, run: Run, fused: bool, guarded: bool, addresses: dict[Value, str]) -> None:
+        if fused:
+            self._writer(run.first).loop(run.first, run.last, guarded, addresses)
+        else:
+            for number in range(run.first, run.last + 1):
+                self._writer(number).loop(number, number, guarded, addresses)
+
+    def _writer(self, loop: int) -> LoopWriter:
+        """The writer for the block size of a loop."""
+        size = next(
+            size_of(op)
+            for op in self.plan.block_ops
+            if self.plan.loop_of[op] == loop and isinstance(op, (ops.Load, ops.Store))
+        )
+        if size not in self._loops:
+            vector = ElementEmitter(self.func, self.text.write, width=width_of(size), fusion=self._fusion)
+            self._loops[size] = LoopWriter(self.text, self.plan, self._definitions, vector, size)
+        return self._loops[size]
+
+    def _conditions(self, run: Run) -> list[str]:
+        """Names of the i1 values that must all hold for the loops to be fused and their accesses to be vectors."""
+        found = []
+        if run.guards:
+            firsts = self._first_elements(run.guards)
+            for value in run.guards:
+                name = f"{self.text.name(value)}.run_{run.first}"
+                limit = 2**31 - prod(shape_of(value.type))
+                self.text.write(f"{name}.limit = arith.constant {limit} : i32")
+                self.text.write(f"{name}.fits = arith.cmpi sle, {firsts[value]}, {name}.limit : i32")
+                found.append(f"{name}.fits")
+        if run.fused:
+            for number, (earlier, later) in enumerate(run.pairs or ()):
+                found.append(self._apart(earlier, later, f"%run_{run.first}.pair_{number}"))
+        return found
+
+    def _apart(self, earlier: Value, later: Value, name: str) -> str:
+        """Whether no chunk of the block at `later` overlaps a further chunk of the block at `earlier`.
+
+        With elements of one size that is so unless `later` starts within the block at `earlier`, but not at its
+        start; with different sizes the blocks must be disjoint.
+        """
+        high, back = (_pointee_bytes(v) * prod(shape_of(v.type)) for v in (earlier, later))
+        low = 0 if high == back else -back
+        firsts = self._first_elements([earlier, later])
+        self.text.write(f"{name}.low = arith.constant {low} : i64")
+        self.text.write(f"{name}.high = arith.constant {high} : i64")
+        operands = f"{firsts[earlier]}, {firsts[later]}, {name}.low, {name}.high"
+        self.text.write(f"{name} = func.call @memory.apart({operands}) : ({POINTER}, {POINTER}, i64, i64) -> i1")
+        return name
+
+    def _all(self, conditions: Sequence[str]) -> str:
+        result = conditions[0]
+        for number, condition in enumerate(conditions[1:]):
+            name = f"{conditions[0]}.and_{number}"
+            self.text.write(f"{name} = arith.andi {result}, {condition} : i1")
+            result = name
+        return result
+
+    def _first_elements(self, values: Sequence[Value]) -> dict[Value, str]:
+        """Names of the first elements of blocks that are contiguous or uniform, computed as scalars."""
+        wanted = {v for v in values if v not in self._first}
+        chosen = []
+        for op in reversed(self.plan.block_ops):
+            if op.results and op.result in wanted:
+                chosen.append(op)
+                wanted.update(v for v in op.operands if v not in self._first)
+        for op in reversed(chosen):
+            self.text.at(op)
+            self._first[op.result] = self._first_element(op)
+        return {v: self._first[v] for v in values}
+
+    def _first_element(self, op: Op) -> str:
+        if isinstance(op, ops.Splat):
+            return self._scalars.name(op.source)
+        result = f"{self.text.name(op.result)}.first"
+        if isinstance(op, ops.Arange):
+            self.text.write(f"{result} = arith.constant {op.start} : i32")
+            return result
+        if isinstance(op, (ops.Add, ops.AddPtr)):  # a range from 0 adds nothing to a first element
+            kept = [v for v in op.operands if not self._starts_at_0(v)]
+            if len(kept) == 1:
+                return self._first[kept[0]]
+        elementwise(self.text, self._scalars.emitter, op, result, [self._first[v] for v in op.operands])
+        return result
+
+    def _starts_at_0(self, value: Value) -> bool:
+        op = self._definitions[value]
+        return isinstance(op, ops.Arange) and op.start == 0
+
+
+def _pointee_bytes(pointer: Value) -> int:
+    element = element_of(pointer.type)
+    assert isinstance(element, PointerType)
+    return element.element.bytes

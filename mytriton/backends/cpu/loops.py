@@ -1,0 +1,227 @@
+"""One loop over a block: chunks of W elements, each a vector, in the order of the operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+from mytriton.backends.cpu.plan import Plan
+from mytriton.backends.cpu.writer import BYTE, POINTER, Text, memory_type, type_name
+from mytriton.backends.mlir.ops import ElementEmitter
+from mytriton.backends.mlir.writer import PREDICATES
+from mytriton.diagnostics import InternalError
+from mytriton.ir import ops
+from mytriton.ir.core import Op, Value
+from mytriton.types import PointerType, ScalarType, element_of, i1, i32, shape_of
+
+#: Elements a vector operation handles. 16 f32 fill an AVX-512 register; LLVM splits where registers are shorter. 32
+#: were 40 % slower in a vector add, and 8 the same as 16.
+LANES = 16
+
+
+def width_of(size: int) -> int:
+    """Lanes used for blocks of `size` elements."""
+    return min(LANES, size)
+
+
+@dataclass
+class LoopWriter:
+    """Writes loops of blocks of one size. `first` maps contiguous pointer blocks to their first address."""
+
+    text: Text
+    plan: Plan
+    definitions: Mapping[Value, Op]
+    emitter: ElementEmitter
+    size: int
+    _chunks: set[str] = field(default_factory=set)
+
+    @property
+    def width(self) -> int:
+        """Lanes."""
+        return width_of(self.size)
+
+    def loop(self, first: int, last: int, guarded: bool, addresses: Mapping[Value, str]) -> None:
+        """Write loops `first` to `last` of the plan as one."""
+        members = self.plan.members(first, last, guarded)
+        inside = {v for op in members for v in op.results}
+        last_use = {v: max(self.plan.loop_of[u] for u in self.users(v)) for v in self.plan.scratch if v in inside}
+        self.text.at(next(op for op in members if isinstance(op, (ops.Load, ops.Store))))
+        with self.text.block(f"scf.for %chunk.i = %size.0 to %size.{self.size} step %size.{self.width} : i32"):
+            self._chunks.clear()
+            kept: set[Value] = set()
+            for op in members:
+                self.text.at(op)
+                for value in op.operands:
+                    if value in self.plan.scratch and value not in inside and value not in kept:
+                        kept.add(value)
+                        self._reload(value)
+                if self.plan.is_vector_access(op, guarded) and isinstance(op, (ops.Load, ops.Store)):
+                    self._access(op, addresses[op.pointer])
+                else:
+                    self._operation(op)
+                if op.results and last_use.get(op.result, -1) > last:
+                    self._keep(op.result)
+
+    def users(self, value: Value) -> list[Op]:
+        """The block operations that use a value."""
+        return [op for op in self.plan.block_ops if value in op.operands]
+
+    def _type(self, element: ScalarType | PointerType) -> str:
+        return type_name(element, self.width)
+
+    def _operation(self, op: Op) -> None:
+        text, result = self.text, self.text.name(op.result) if op.results else ""
+        names = [text.name(v) for v in op.operands]
+        match op:
+            case ops.Arange():
+                vector, start = self._type(i32), "%chunk.i"
+                if op.start:
+                    text.write(f"{result}.start = arith.constant {op.start} : i32")
+                    text.write(f"{result}.at = arith.addi %chunk.i, {result}.start : i32")
+                    start = f"{result}.at"
+                text.write(f"{result}.base = vector.broadcast {start} : i32 to {vector}")
+                text.write(f"{result} = arith.addi {result}.base, %lanes.{self.width} : {vector}")
+            case ops.Splat():
+                self._splat(op, result)
+            case ops.Load() | ops.Store():
+                self._access(op, None)
+            case _:
+                elementwise(text, self.emitter, op, result, names, self.width)
+
+    def _splat(self, op: ops.Splat, result: str) -> None:
+        source = self.definitions.get(op.source)
+        if isinstance(source, ops.Constant):
+            self.emitter.constant(source.value, source.type, result)
+            return
+        element = element_of(op.source.type)
+        scalar = self.text.name(op.source)
+        self.text.write(f"{result} = vector.broadcast {scalar} : {type_name(element)} to {self._type(element)}")
+
+    # --- memory -------------------------------------------------------------------------------------------------------
+
+    def _access(self, op: ops.Load | ops.Store, address: str | None) -> None:
+        """A load or store: of consecutive elements if `address` is that of the block's first, else element by
+        element."""
+        element = _pointee(op.pointer)
+        held = memory_type(element)
+        mask = self.text.name(op.mask) if op.mask is not None else ""
+        stem = self.text.name(op.result if isinstance(op, ops.Load) else op.value)
+        stem = stem if isinstance(op, ops.Load) else f"{stem}.store_{self.plan.loop_of[op]}"
+        where = self.text.name(op.pointer)
+        if address is not None:
+            where = self._chunk(where, address, held)
+        elif not mask:
+            mask = self.emitter.constant(True, i1, f"{stem}.all")
+        if isinstance(op, ops.Load):
+            self._load(op, where, mask, element, address is not None)
+        else:
+            self._store(op, where, mask, element, address is not None, stem)
+
+    def _chunk(self, pointer: str, address: str, held: ScalarType) -> str:
+        """The address of the current chunk of a contiguous block of pointers."""
+        where = f"{pointer}.chunk"
+        if where not in self._chunks:
+            self._chunks.add(where)
+            self.text.write(f"{where} = llvm.getelementptr {address}[%chunk.i] : ({POINTER}, i32) -> {POINTER}, {held}")
+        return where
+
+    def _load(self, op: ops.Load, where: str, mask: str, element: ScalarType, vector: bool) -> None:
+        held, result = memory_type(element), self.text.name(op.result)
+        loaded = f"{result}.byte" if element == i1 else result
+        value, bools = self._type(held), self._type(i1)
+        align = f"{{alignment = {held.bytes} : i32}}"
+        if vector and not mask:
+            align = f"{{alignment = {held.bytes} : i64}}"
+            self.text.write(f"{loaded} = llvm.load {where} {align} : {POINTER} -> {value}")
+        else:
+            other = self._other(op, element, result)
+            name, pointers = ("load", POINTER) if vector else ("gather", f"vector<{self.width}x{POINTER}>")
+            types = f"({pointers}, {bools}, {value}) -> {value}"
+            self.text.write(f"{loaded} = llvm.intr.masked.{name} {where}, {mask}, {other} {align} : {types}")
+        if element == i1:
+            zero = self.emitter.constant(0, BYTE, f"{result}.zero")
+            self.emitter.compare(ops.CmpNe, loaded, zero, BYTE, result)
+
+    def _other(self, op: ops.Load, element: ScalarType, result: str) -> str:
+        """What masked-off elements read as, as it would be held in memory."""
+        if op.other is None:
+            return self.emitter.constant(0, memory_type(element), f"{result}.other")
+        if element == i1:
+            return self.emitter.convert("arith.extui", self.text.name(op.other), i1, BYTE, f"{result}.other")
+        return self.text.name(op.other)
+
+    def _store(self, op: ops.Store, where: str, mask: str, element: ScalarType, vector: bool, stem: str) -> None:
+        held, value = memory_type(element), self.text.name(op.value)
+        if element == i1:
+            value = self.emitter.convert("arith.extui", value, i1, BYTE, f"{stem}.byte")
+        type_, bools = self._type(held), self._type(i1)
+        if vector and not mask:
+            align = f"{{alignment = {held.bytes} : i64}}"
+            self.text.write(f"llvm.store {value}, {where} {align} : {type_}, {POINTER}")
+            return
+        name, pointers = ("store", POINTER) if vector else ("scatter", f"vector<{self.width}x{POINTER}>")
+        align = f"{{alignment = {held.bytes} : i32}}"
+        self.text.write(f"llvm.intr.masked.{name} {value}, {where}, {mask} {align} : {type_}, {bools} into {pointers}")
+
+    def _slot(self, value: Value) -> str:
+        """The address at which this chunk of a value is kept."""
+        name, element = self.text.name(value), element_of(value.type)
+        held = type_name(element if isinstance(element, PointerType) else memory_type(element))
+        self.text.write(f"{name}.offset = arith.constant {self.plan.scratch[value]} : i64")
+        self.text.write(
+            f"{name}.kept = llvm.getelementptr %scratch.base[{name}.offset] : ({POINTER}, i64) -> {POINTER}, i8"
+        )
+        self.text.write(
+            f"{name}.slot = llvm.getelementptr {name}.kept[%chunk.i] : ({POINTER}, i32) -> {POINTER}, {held}"
+        )
+        return f"{name}.slot"
+
+    def _keep(self, value: Value) -> None:
+        name, element = self.text.name(value), element_of(value.type)
+        slot = self._slot(value)
+        if element == i1:
+            name, element = self.emitter.convert("arith.extui", name, i1, BYTE, f"{name}.held"), BYTE
+        self.text.write(f"llvm.store {name}, {slot} {{alignment = 1 : i64}} : {self._type(element)}, {POINTER}")
+
+    def _reload(self, value: Value) -> None:
+        name, element = self.text.name(value), element_of(value.type)
+        slot = self._slot(value)
+        held = f"{name}.held" if element == i1 else name
+        type_ = self._type(BYTE if element == i1 else element)
+        self.text.write(f"{held} = llvm.load {slot} {{alignment = 1 : i64}} : {POINTER} -> {type_}")
+        if element == i1:
+            self.emitter.convert("arith.trunci", held, BYTE, i1, name)
+
+
+def elementwise(
+    text: Text, emitter: ElementEmitter, op: Op, result: str, names: list[str], width: int | None = None
+) -> None:
+    """Write an elementwise operation, on pointers too, for scalars (`width` None) or vectors."""
+    pointer, bools = type_name(PointerType(i1), width), type_name(i1, width)
+    match op:
+        case ops.AddPtr():
+            offset, held = element_of(op.offset.type), memory_type(_pointee(op.pointer))
+            index = type_name(offset, width)
+            text.write(
+                f"{result} = llvm.getelementptr {names[0]}[{names[1]}] : ({pointer}, {index}) -> {pointer}, {held}"
+            )
+        case ops.Compare() if isinstance(element_of(op.lhs.type), PointerType):
+            predicate = PREDICATES[type(op)][1]
+            text.write(f'{result} = llvm.icmp "{predicate}" {names[0]}, {names[1]} : {pointer}')
+        case ops.Select() if isinstance(element_of(op.if_true.type), PointerType):
+            text.write(f"{result} = llvm.select {names[0]}, {names[1]}, {names[2]} : {bools}, {pointer}")
+        case _:
+            emitter.emit(op, result, names)
+
+
+def _pointee(pointer: Value) -> ScalarType:
+    element = element_of(pointer.type)
+    if not isinstance(element, PointerType):
+        raise InternalError(f"{pointer.id} is not a pointer")
+    return element.element
+
+
+def size_of(op: ops.Load | ops.Store) -> int:
+    """Elements in the block that a load or store handles."""
+    return prod(shape_of(op.pointer.type))
