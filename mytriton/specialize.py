@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
+
+from mytriton import types
+from mytriton.arrays import DTYPES, array_info
+from mytriton.diagnostics import LaunchError
+from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
+from mytriton.frontend.names import SIGNATURE_TYPES
 from mytriton.ir.core import ParamInfo
-from mytriton.types import Type
+from mytriton.language import constexpr
+from mytriton.types import PointerType, ScalarType, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,3 +26,220 @@ class Specialization:
 
     params: tuple[tuple[str, Type, ParamInfo], ...]
     constexprs: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """A cache key. Python says 1 == 1.0 == True and 0.0 == -0.0, but each compiles differently, so constexprs are
+        keyed by type and spelling."""
+        return self.params, tuple((name, *spelled(value)) for name, value in self.constexprs)
+
+
+def spelled(value: Any) -> tuple[str, Any]:
+    if isinstance(value, float):
+        return "float", value.hex()
+    if isinstance(value, tuple):
+        return "tuple", tuple(spelled(v) for v in value)
+    return type(value).__name__, value
+
+
+def bind(kernel: Kernel, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by parameter name, defaults filled in, as Python would bind them. Raises `LaunchError`."""
+    names = [p.name for p in kernel.params]
+    if len(args) > len(names):
+        raise LaunchError(f"`{kernel.name}` takes {len(names)} arguments ({', '.join(names)}), got {len(args)}")
+    bound = dict(zip(names, args, strict=False))
+    for name, value in keywords.items():
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names)}"
+            raise LaunchError(f"`{kernel.name}` has no parameter `{name}`; {hint}")
+        if name in bound:
+            raise LaunchError(f"`{kernel.name}` got `{name}` twice, by position and by name")
+        bound[name] = value
+    missing = []
+    for param in kernel.params:
+        if param.name not in bound:
+            if param.default is MISSING:
+                missing.append(param)
+            bound[param.name] = param.default
+    if missing:
+        listed = ", ".join(f"`{p.name}`" for p in missing)
+        what = "constexpr parameter" if all(p.is_constexpr for p in missing) else "argument"
+        plural = "s" if len(missing) > 1 else ""
+        example = f"{missing[0].name}=..."
+        raise LaunchError(f"`{kernel.name}` needs the {what}{plural} {listed}; pass {example} at the launch")
+    return {name: bound[name] for name in names}
+
+
+def specialize(kernel: Kernel, args: Mapping[str, Any], runs: bool = True) -> Specialization:
+    """The specialization for bound arguments (`bind`). Raises `LaunchError` for a value no kernel takes.
+
+    A pointer is known to be divisible by 16 if its array's address is; for arrays that only select what is compiled
+    (`runs` is False) it is assumed, so that listings do not change from run to run.
+    """
+    params: list[tuple[str, Type, ParamInfo]] = []
+    constexprs: list[tuple[str, Any]] = []
+    for param in kernel.params:
+        value = args[param.name]
+        if param.is_constexpr or value is None:
+            constexprs.append((param.name, constexpr_value(param.name, value)))
+        else:
+            params.append((param.name, *argument_type(param.name, value, runs)))
+    return Specialization(tuple(params), tuple(constexprs))
+
+
+def constexpr_value(name: str, value: Any) -> Any:
+    """A constexpr argument as plain data: a number, string, None, dtype, or a tuple of these."""
+    if isinstance(value, constexpr):
+        value = value.value
+    if value is None or isinstance(value, (bool, int, float, str, ScalarType)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return tuple(constexpr_value(name, v) for v in value)
+    if isinstance(value, np.generic) and isinstance(value.item(), (bool, int, float)):
+        return value.item()
+    what = "an array" if hasattr(value, "dtype") else f"a {type(value).__name__}"
+    raise LaunchError(
+        f"the constexpr parameter `{name}` got {what}; a constexpr is a number, string, None, dtype or tuple of these"
+    )
+
+
+def argument_type(name: str, value: Any, runs: bool = True) -> tuple[Type, ParamInfo]:
+    """The type of a runtime argument and what is known of it. Raises `LaunchError`."""
+    if isinstance(value, (bool, int, float)) and not hasattr(value, "dtype"):
+        return _number_type(name, value)
+    if isinstance(value, np.generic):
+        return _numpy_scalar_type(name, value)
+    array = array_info(value)
+    if array is None:
+        hint = "mark it `tl.constexpr`" if isinstance(value, (str, ScalarType, tuple)) else _ARRAYS
+        if isinstance(value, list):
+            hint = "make it an array: np.array(...)"
+        raise LaunchError(f"argument `{name}` is a {type(value).__name__}, which no kernel takes; {hint}")
+    if array.element is None:
+        supported = "bool, int32, int64, float16, bfloat16, float32 and float64"
+        message = f"argument `{name}` is a {array.library} of {array.dtype}; kernels take arrays of {supported}"
+        raise LaunchError(f"{message}: convert it, as with .astype(np.float32)")
+    if not array.contiguous:
+        message = f"argument `{name}` is a {array.library} that is not contiguous"
+        raise LaunchError(f"{message}; pass a contiguous copy, as from np.ascontiguousarray({name})")
+    return PointerType(array.element), ParamInfo(not runs or array.address % 16 == 0)
+
+
+_ARRAYS = "pass a number or an array (NumPy, CuPy or torch)"
+
+
+def _number_type(name: str, value: bool | int | float) -> tuple[ScalarType, ParamInfo]:
+    if isinstance(value, bool):
+        return types.i1, ParamInfo()
+    if isinstance(value, float):
+        return types.f32, ParamInfo()
+    if not -(2**63) <= value < 2**63:
+        raise LaunchError(f"argument `{name}` is {value}, which does not fit in a signed 64-bit integer")
+    return types.i32 if -(2**31) <= value < 2**31 else types.i64, ParamInfo(value % 16 == 0)
+
+
+def _numpy_scalar_type(name: str, value: Any) -> tuple[ScalarType, ParamInfo]:
+    """NumPy numbers keep their dtype; integers of widths we lack go by value."""
+    element = next((t for t, dtype in DTYPES.items() if value.dtype == dtype), None)
+    if element is not None:
+        return element, ParamInfo(element.kind == "int" and int(value) % 16 == 0)
+    item = value.item()
+    if isinstance(item, int):
+        return _number_type(name, item)
+    raise LaunchError(f"argument `{name}` is a NumPy {value.dtype}, which no kernel takes; {_ARRAYS}")
+
+
+# --- signatures -------------------------------------------------------------------------------------------------------
+
+
+def parse_signature(kernel: Kernel, signature: str = "", constexprs: Mapping[str, Any] | None = None) -> Specialization:
+    """The specialization that a signature in Triton's notation describes: `"*fp32:16, *fp16, i64:16, fp32, i1, 1024"`.
+
+    One entry a parameter: `*` and an element type for a pointer, a type for a scalar, `:16` if it is divisible by 16,
+    and a literal for a constexpr. `constexprs` (by name) win over the signature's; constexpr parameters that they or
+    a default give a value may be left out. Parameters annotated with their type (`x: "*fp32"`) need no entry if the
+    signature is empty. Raises `LaunchError`.
+    """
+    given = dict(constexprs or {})
+    unknown = [name for name in given if all(p.name != name for p in kernel.params)]
+    if unknown:
+        names = ", ".join(p.name for p in kernel.params)
+        raise LaunchError(f"`{kernel.name}` has no parameter `{unknown[0]}`; its parameters are {names}")
+    entries = [e.strip() for e in _split(signature)] if signature.strip() else []
+    annotated = not entries
+    params: list[tuple[str, Type, ParamInfo]] = []
+    constants: list[tuple[str, Any]] = []
+    for position, param in enumerate(kernel.params):
+        if param.is_constexpr or param.name in given:
+            written = _literal(entries[0]) if entries else MISSING
+            if written is not MISSING or (entries and len(entries) == len(kernel.params) - position):
+                entry = entries.pop(0)
+                written = SIGNATURE_TYPES.get(entry, written)
+            value = given.get(param.name, written if written is not MISSING else param.default)
+            if value is MISSING:
+                raise LaunchError(_missing(kernel, param, "give it as a literal in the signature or with -D"))
+            constants.append((param.name, constexpr_value(param.name, value)))
+            continue
+        if annotated and param.type:
+            entry = param.type
+        elif entries:
+            entry = entries.pop(0)
+        elif param.default is not MISSING:
+            constants.append((param.name, constexpr_value(param.name, param.default)))
+            continue
+        else:
+            raise LaunchError(_missing(kernel, param, 'give its type, as in --signature "*fp32, i32"'))
+        value = _literal(entry)
+        if value is not MISSING:
+            constants.append((param.name, value))
+        else:
+            params.append((param.name, *_entry_type(entry)))
+    if entries:
+        count = f"{len(kernel.params)} parameters"
+        raise LaunchError(f"the signature has entries left over for `{kernel.name}` ({count}): {', '.join(entries)}")
+    return Specialization(tuple(params), tuple(constants))
+
+
+def _missing(kernel: Kernel, param: KernelParam, hint: str) -> str:
+    what = "constexpr parameter" if param.is_constexpr else "parameter"
+    return f"the {what} `{param.name}` of `{kernel.name}` is not given; {hint}"
+
+
+def _split(signature: str) -> list[str]:
+    """The entries between commas, except commas inside parentheses or quotes."""
+    entries, depth, quote = [""], 0, ""
+    for c in signature:
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "\"'":
+            quote = c
+        depth += (c in "([") - (c in ")]") if not quote else 0
+        if c == "," and not depth and not quote:
+            entries.append("")
+        else:
+            entries[-1] += c
+    return entries
+
+
+def _literal(entry: str) -> Any:
+    """The value of a literal entry; `MISSING` if the entry is a type."""
+    try:
+        return ast.literal_eval(entry)
+    except (ValueError, SyntaxError):
+        special = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
+        return special.get(entry, MISSING)
+
+
+def _entry_type(entry: str) -> tuple[Type, ParamInfo]:
+    text, _, known = (part.strip() for part in entry.partition(":"))
+    name = text.removeprefix("*").strip()
+    element = SIGNATURE_TYPES.get(name)
+    if element is None or known not in ("", "16") or (known and not text.startswith("*") and element.kind != "int"):
+        near = get_close_matches(name, SIGNATURE_TYPES, 1)
+        hint = f"did you mean {text.replace(name, near[0])!r}?" if near and name else _NOTATION
+        raise LaunchError(f"{entry!r} is not a type of a signature; {hint if element is None else _NOTATION}")
+    return PointerType(element) if text.startswith("*") else element, ParamInfo(known == "16")
+
+
+_NOTATION = "use *fp32, *fp16, *bf16, i32, i64, fp32, i1 ..., with :16 for divisible by 16, or a literal"

@@ -1,0 +1,87 @@
+"""Array arguments of any library, looked at without importing the library.
+
+NumPy arrays and torch CPU tensors are host arrays; CuPy arrays, torch CUDA tensors and whatever else has
+`__cuda_array_interface__` are device arrays.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+
+from mytriton import types
+from mytriton.types import ScalarType
+
+_ELEMENTS: dict[str, ScalarType] = {
+    "bool": types.i1,
+    "int32": types.i32,
+    "int64": types.i64,
+    "float16": types.f16,
+    "bfloat16": types.bf16,
+    "float32": types.f32,
+    "float64": types.f64,
+}
+
+#: The NumPy dtype of each element type.
+DTYPES: dict[ScalarType, np.dtype[Any]] = {
+    type_: np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name) for name, type_ in _ELEMENTS.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayInfo:
+    """What a launch needs to know of an array. `dtype` is its own name; `element` is None if we have no such type;
+    `library` reads well in a sentence ("NumPy array"); `device` is the GPU's number, None for a host array."""
+
+    library: str
+    place: Literal["host", "device"]
+    dtype: str
+    element: ScalarType | None
+    address: int
+    contiguous: bool
+    writable: bool = True
+
+
+def _info(library: str, place: Literal["host", "device"], dtype: str, address: int, contiguous: bool,
+          writable: bool = True) -> ArrayInfo:  # fmt: skip
+    return ArrayInfo(library, place, dtype, _ELEMENTS.get(dtype), address, contiguous, writable)
+
+
+def array_info(value: Any) -> ArrayInfo | None:
+    """What kind of array `value` is; None if it is no array."""
+    if isinstance(value, np.ndarray):
+        # A dtype of the other byte order has a name of its own, so that it is refused by name.
+        name = value.dtype.name if value.dtype.isnative else f"byte-swapped {value.dtype.name}"
+        return _info("NumPy array", "host", name, value.ctypes.data, value.flags.c_contiguous, value.flags.writeable)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        name = str(value.dtype).removeprefix("torch.")
+        if value.device.type not in ("cpu", "cuda"):
+            return _info(f"torch tensor on {value.device.type}", "device", f"{name} ({value.device})", 0, True)
+        library, place = ("torch CUDA tensor", "device") if value.is_cuda else ("torch CPU tensor", "host")
+        return _info(library, "device" if place == "device" else "host", name, value.data_ptr(), value.is_contiguous())
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is None:
+        return None
+    name = str(value.dtype.name) if hasattr(value, "dtype") else np.dtype(interface["typestr"]).name
+    address, read_only = interface["data"]
+    library = "CuPy array" if type(value).__module__.startswith("cupy") else f"{type(value).__name__} on the GPU"
+    return _info(library, "device", name, address, _is_contiguous(interface, np.dtype(interface["typestr"]).itemsize),
+                 not read_only)  # fmt: skip
+
+
+def _is_contiguous(interface: dict[str, Any], itemsize: int) -> bool:
+    shape, strides = interface["shape"], interface.get("strides")
+    if strides is None or prod(shape) == 0:
+        return True
+    expected = itemsize
+    for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True

@@ -1,0 +1,293 @@
+"""Launching: `@mytriton.jit` turns a function into a kernel, and `kernel[grid](...)` compiles and runs it."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, overload
+
+from mytriton import backends
+from mytriton.arrays import ArrayInfo, array_info
+from mytriton.backends.base import Launcher
+from mytriton.compile import SHARED, compile_kernel
+from mytriton.diagnostics import LaunchError
+from mytriton.examples import Example, ExampleCase
+from mytriton.frontend.kernel import MISSING, Kernel
+from mytriton.frontend.names import used_names
+from mytriton.frontend.read import kernel_of, lookup_in
+from mytriton.frontend.syntax import function_of
+from mytriton.frontend.tree import Stmt
+from mytriton.ir.core import Func, Op
+from mytriton.language import constexpr
+from mytriton.specialize import Specialization, bind, parse_signature, spelled, specialize
+from mytriton.stage import Compilation
+from mytriton.target import MAX_GRID_YZ, Target, check_backend
+
+#: Launch keywords; no kernel parameter may have these names, whatever the backend, so that kernels are portable.
+OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi")
+
+Grid = "int | Sequence[int] | Callable[[Mapping[str, Any]], int | Sequence[int]]"
+
+
+class LaunchResult:
+    """What a launch compiled. Unpacks to `expression_ops, ssa_ops, src`; `compilation` has every stage."""
+
+    def __init__(self, compilation: Compilation) -> None:
+        self.compilation = compilation
+
+    @property
+    def expression_ops(self) -> tuple[Stmt, ...]:
+        """The kernel's statements, each with its expression tree."""
+        body: tuple[Stmt, ...] = self.compilation.stage("tree").artifact.body
+        return body
+
+    @property
+    def ssa_ops(self) -> tuple[Op, ...]:
+        """The operations of the optimized SSA, without constants, casts and splats."""
+        func: Func = self.compilation.stage(SHARED[-1]).artifact
+        return tuple(op for op in func.walk() if not op.inline)
+
+    @property
+    def src(self) -> str:
+        """The source that the selected backend generated (for `interp`, the SSA it interprets)."""
+        return self.compilation.stage(source_stage(self.compilation)).text
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.expression_ops, self.ssa_ops, self.src))
+
+
+def source_stage(compilation: Compilation) -> str:
+    """The stage whose text is "the generated source": the backend's first after the layout."""
+    own = [n for n in compilation.planned if n not in SHARED and n.split("/")[0] != "layout"]
+    return own[0] if own else SHARED[-1]
+
+
+class _Entry:
+    """A cached compilation and, once it was run, its launcher."""
+
+    def __init__(self, compilation: Compilation) -> None:
+        self.compilation = compilation
+        self._launcher: Launcher | None = None
+        self._lock = threading.Lock()
+
+    def launch(self, grid: tuple[int, int, int], args: Sequence[Any]) -> None:
+        if self._launcher is None:
+            with self._lock:
+                if self._launcher is None:
+                    backend = backends.get(self.compilation.target.backend)
+                    self._launcher = backend.load(self.compilation)
+        self._launcher(grid, args)
+
+
+class JITFunction:
+    """A kernel. `kernel[grid](*args, **constexprs_and_options)` compiles it for the arguments and runs it.
+
+    The function's body is read, never called. Compilations are cached by argument types, constexpr values, the values
+    of the globals the kernel uses, and target; any number of threads may launch.
+    """
+
+    __mytriton_kernel__ = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.examples: list[ExampleCase] = []
+        self._read: Kernel | None = None
+        self._used: tuple[str, ...] = ()
+        self._cache: dict[Any, _Entry] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.__name__
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel as the frontend takes it, with the values its globals have now. Raises `CompileError`."""
+        read = self._read
+        if read is None:
+            read = kernel_of(self.function)
+            clash = next((p.name for p in read.params if p.name in OPTIONS), None)
+            if clash:
+                raise LaunchError(f"`{self.name}` has a parameter `{clash}`, which is a launch option; rename it")
+            self._used = used_names(function_of(read.unit)[0])
+            self._read = read
+        lookup = lookup_in(self.function)
+        names = {name: value for name in self._used if (value := lookup(name)) is not MISSING}
+        if any(read.names.get(n, MISSING) is not v for n, v in names.items()) or len(names) != len(read.names):
+            read = self._read = replace(read, names=names)
+        return read
+
+    def __getitem__(self, grid: Any) -> Callable[..., LaunchResult]:
+        """A launcher for `grid`: an int, up to three ints, or a function of the arguments by name giving these."""
+        return functools.partial(self._launch, grid)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        raise LaunchError(f"a kernel is launched over a grid: write {self.name}[grid](...), with grid the number of programs")
+
+    def compile(
+        self, signature: str = "", *, target: Target | None = None, **constexprs_and_options: Any
+    ) -> Compilation:
+        """A compilation for a signature in Triton's notation (see `parse_signature`) without any argument. It runs as
+        far as it is read. Options are those of a launch; `target` gives all of them at once."""
+        options, constexprs = _split_options(constexprs_and_options)
+        kernel = self.kernel
+        target = target or _target(options, None)
+        return self._entry(kernel, parse_signature(kernel, signature, constexprs), target).compilation
+
+    def clear_cache(self) -> None:
+        """Forget every compilation of this kernel, and its source."""
+        with self._lock:
+            self._cache.clear()
+            self._read = None
+
+    def example(self, **values: Any) -> Callable[[Callable[..., Example]], Callable[..., Example]]:
+        """Declares an example launch: decorates a function of `values` that returns an `Example`. Stacked decorators
+        give one example each; nothing is built before somebody asks for it."""
+
+        def declare(build: Callable[..., Example]) -> Callable[..., Example]:
+            case = ExampleCase(build, values)
+            # Stacked decorators run from the bottom; the list keeps the order in which they are written.
+            same = [i for i, other in enumerate(self.examples) if other.function is build]
+            self.examples.insert(same[0] if same else len(self.examples), case)
+            return build
+
+        return declare
+
+    # --- launching ---
+
+    def _launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
+        options, keywords = _split_options(keywords)
+        backend = _backend(options)
+        kernel = self.kernel
+        bound = bind(kernel, args, keywords)
+        constants = {p.name for p in kernel.params if p.is_constexpr}
+        arrays = {n: a for n, v in bound.items() if n not in constants and (a := array_info(v)) is not None}
+        place = _place(arrays)
+        runs = _runs(backend, place, arrays)
+        target = _target(options, place if runs else None)
+        specialization = specialize(kernel, bound, runs)
+        extents = _grid(grid, bound, target)
+        entry = self._entry(kernel, specialization, target)
+        compilation = entry.compilation
+        compilation.run(source_stage(compilation))
+        compilation.raise_if_failed()
+        if runs and 0 not in extents:
+            entry.launch(extents, [bound[name] for name, _, _ in specialization.params])
+        return LaunchResult(compilation)
+
+    def _entry(self, kernel: Kernel, specialization: Specialization, target: Target) -> _Entry:
+        # The values of used globals are part of the key. Functions and modules count by identity; the cached kernel
+        # keeps them alive, so that an id is not used again.
+        names = tuple((n, spelled(v) if isinstance(v, _PLAIN) else id(v)) for n, v in kernel.names.items())
+        key = (names, specialization.key, target)
+        entry = self._cache.get(key)
+        if entry is None:
+            with self._lock:
+                made = _Entry(compile_kernel(kernel, specialization, target))
+                entry = self._cache.setdefault(key, made)
+        return entry
+
+
+_PLAIN = (bool, int, float, str, constexpr)
+
+
+def _split_options(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    options = {k: v for k, v in keywords.items() if k in OPTIONS}
+    return options, {k: v for k, v in keywords.items() if k not in OPTIONS}
+
+
+def _backend(options: Mapping[str, Any]) -> str:
+    """The backend of a launch: the option, else MYTRITON_BACKEND, else cuda. Raises ValueError for an unknown one."""
+    name: str = options.get("backend") or os.environ.get("MYTRITON_BACKEND") or "cuda"
+    check_backend(name)
+    return name
+
+
+def _target(options: Mapping[str, Any], place: str | None) -> Target:
+    """The target of the options; a kernel that will run on a GPU is compiled for the GPU there is."""
+    chosen = {"backend": _backend(options), **options}
+    if place == "device" and "chip" not in options:
+        from mytriton.backends.nvidia.device import probe
+
+        found = probe()
+        if found.devices:
+            chip = found.devices[0].chip
+            if chip is None:
+                raise LaunchError(f"kernels cannot be compiled for {found.devices[0].name}; it is too old or too new")
+            chosen["chip"] = chip
+    return Target(**chosen)
+
+
+def _place(arrays: Mapping[str, ArrayInfo]) -> str | None:
+    """Where the arrays are; None if there are none. Raises `LaunchError` if they are in both places."""
+    places: dict[str, str] = {}
+    for name, array in arrays.items():
+        places.setdefault(array.place, name)
+    if len(places) > 1:
+        host, device = places["host"], places["device"]
+        raise LaunchError(
+            f"argument `{host}` is a {arrays[host].library} but `{device}` is a {arrays[device].library}; "
+            f"pass all arrays in host memory, or all on the GPU (cupy.asarray({host}), {host}.cuda())"
+        )
+    return next(iter(places), None)
+
+
+def _runs(backend: str, place: str | None, arrays: Mapping[str, ArrayInfo]) -> bool:
+    """Whether the launch runs: the host backends on host arrays, the GPU backends on device arrays. Host arrays on a
+    GPU backend only compile. Raises `LaunchError` for device arrays on a host backend."""
+    on_host = backend in ("cpu", "interp")
+    if on_host and place == "device":
+        name = next(iter(arrays))
+        raise LaunchError(
+            f"backend {backend!r} runs on host arrays, but `{name}` is a {arrays[name].library}; "
+            f"use backend 'cuda' or 'mlir', or pass host arrays"
+        )
+    return on_host or place == "device"
+
+
+def _grid(grid: Any, bound: Mapping[str, Any], target: Target) -> tuple[int, int, int]:
+    """The three extents of a launch grid. Raises `LaunchError`."""
+    given = grid(dict(bound)) if callable(grid) else grid
+    items = list(given) if isinstance(given, (tuple, list)) else [given]
+    if not 1 <= len(items) <= 3:
+        raise LaunchError(f"a grid has one to three extents, got {len(items)}")
+    extents = []
+    for axis, (item, limit) in enumerate(
+        zip(items, (target.max_programs, MAX_GRID_YZ, MAX_GRID_YZ), strict=False)
+    ):
+        try:
+            extent = operator.index(item)
+        except TypeError:
+            extent = -1
+        if isinstance(item, bool) or extent < 0:
+            hint = "; use triton.cdiv(n, BLOCK) for a number of blocks" if isinstance(item, float) else ""
+            raise LaunchError(f"extent {axis} of the grid must be an integer of at least 0, got {item!r}{hint}")
+        if extent > limit:
+            raise LaunchError(f"extent {axis} of the grid is {extent}; at most {limit} programs are possible there")
+        extents.append(extent)
+    first, second, third = [*extents, 1, 1][:3]
+    return first, second, third
+
+
+@overload
+def jit(function: Callable[..., Any]) -> JITFunction: ...
+@overload
+def jit() -> Callable[[Callable[..., Any]], JITFunction]: ...
+def jit(function: Callable[..., Any] | None = None) -> JITFunction | Callable[[Callable[..., Any]], JITFunction]:
+    """Makes a kernel of a function; `@mytriton.jit` and `@mytriton.jit()` are the same."""
+    if function is None:
+        return JITFunction
+    if not callable(function):
+        raise TypeError(f"@mytriton.jit decorates a function, got {type(function).__name__}")
+    return function if isinstance(function, JITFunction) else JITFunction(function)
+
+
+def cuda_available() -> bool:
+    """Whether kernels can run on a GPU here, through the `cuda` backend."""
+    return backends.get("cuda").available() is None
