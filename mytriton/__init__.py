@@ -6,29 +6,86 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mytriton import language as language
-    from mytriton.language import cdiv as cdiv
-    from mytriton.language import next_power_of_2 as next_power_of_2
+    from mytriton import language
+    from mytriton.check import Report, check_example
+    from mytriton.compile import compile_kernel
+    from mytriton.diagnostics import (
+        BackendUnavailable,
+        CompileError,
+        Diagnostic,
+        InternalError,
+        LaunchError,
+        MytritonError,
+    )
+    from mytriton.examples import Example, ExampleCase
+    from mytriton.frontend.module import read_module
+    from mytriton.frontend.read import kernel_of
+    from mytriton.language import cdiv, next_power_of_2
+    from mytriton.launch import JITFunction, LaunchResult, cuda_available, jit
+    from mytriton.specialize import Specialization, parse_signature
+    from mytriton.stage import Compilation, Stage
+    from mytriton.target import Target
 
-#: Public name -> module that defines it (a submodule stands for itself). Imported on first use, so that
-#: `import mytriton` costs nothing a kernel file does not need.
+# No public name may be that of a submodule, or importing the submodule would put the module in its place: hence
+# `launch.py` for `jit`.
+#: Public names by the module that defines them. They are imported on first use, so that `import mytriton` costs
+#: nothing that a kernel file does not need: no backend, no CuPy, no MLIR.
 _PUBLIC = {
-    "cdiv": "mytriton.language",
-    "language": "",
-    "next_power_of_2": "mytriton.language",
+    name: module
+    for module, names in {
+        "mytriton.check": "Report check_example",
+        "mytriton.compile": "compile_kernel",
+        "mytriton.diagnostics": "BackendUnavailable CompileError Diagnostic InternalError LaunchError MytritonError",
+        "mytriton.examples": "Example ExampleCase",
+        "mytriton.frontend.module": "read_module",
+        "mytriton.frontend.read": "kernel_of",
+        "mytriton.launch": "JITFunction LaunchResult cuda_available jit",
+        "mytriton.language": "cdiv next_power_of_2",
+        "mytriton.specialize": "Specialization parse_signature",
+        "mytriton.stage": "Compilation Stage",
+        "mytriton.target": "Target",
+    }.items()
+    for name in names.split()
 }
 
-__all__ = ["cdiv", "language", "next_power_of_2"]
+__all__ = [
+    "BackendUnavailable",
+    "Compilation",
+    "CompileError",
+    "Diagnostic",
+    "Example",
+    "ExampleCase",
+    "InternalError",
+    "JITFunction",
+    "LaunchError",
+    "LaunchResult",
+    "MytritonError",
+    "Report",
+    "Specialization",
+    "Stage",
+    "Target",
+    "cdiv",
+    "check_example",
+    "compile_kernel",
+    "cuda_available",
+    "jit",
+    "kernel_of",
+    "language",
+    "next_power_of_2",
+    "parse_signature",
+    "read_module",
+]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "language":
+        return import_module("mytriton.language")
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module 'mytriton' has no attribute {name!r}")
-    value = getattr(import_module(module), name) if module else import_module(f"mytriton.{name}")
-    globals()[name] = value
+    value = globals()[name] = getattr(import_module(module), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC})
+    return sorted({*globals(), *__all__})

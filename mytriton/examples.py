@@ -1,9 +1,9 @@
 """How a kernel file says how to run itself: example launches with their NumPy reference.
 
-    @kernel.example(n=1000)
-    def case(n):
-        ...
-        return mytriton.Example(args={...}, grid=..., expected={"out": reference})
+@kernel.example(n=1000)
+def case(n):
+    ...
+    return mytriton.Example(args={...}, grid=..., expected={"out": reference})
 """
 
 from __future__ import annotations

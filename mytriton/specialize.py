@@ -92,12 +92,12 @@ def constexpr_value(name: str, value: Any) -> Any:
     """A constexpr argument as plain data: a number, string, None, dtype, or a tuple of these."""
     if isinstance(value, constexpr):
         value = value.value
+    if isinstance(value, np.generic) and isinstance(value.item(), (bool, int, float)):
+        return value.item()  # before the next test: np.float64 is a float
     if value is None or isinstance(value, (bool, int, float, str, ScalarType)):
         return value
     if isinstance(value, (tuple, list)):
         return tuple(constexpr_value(name, v) for v in value)
-    if isinstance(value, np.generic) and isinstance(value.item(), (bool, int, float)):
-        return value.item()
     what = "an array" if hasattr(value, "dtype") else f"a {type(value).__name__}"
     raise LaunchError(
         f"the constexpr parameter `{name}` got {what}; a constexpr is a number, string, None, dtype or tuple of these"

@@ -23,6 +23,9 @@ BACKENDS = ("cuda", "mlir", "cpu", "interp")
 #: The largest extent a launch grid may have along axis 0 (CUDA programming guide, "Technical specifications").
 MAX_GRID_X = 2**31 - 1
 
+#: The same along axes 1 and 2.
+MAX_GRID_YZ = 65535
+
 
 @dataclass(frozen=True, slots=True)
 class Target:

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
-from mytriton.target import Target
+from mytriton.target import MAX_GRID_YZ, Target
 from mytriton.types import ScalarType, Type, element_of, is_bool, is_integer
-
-#: The largest grid extent along axes 1 and 2 (CUDA programming guide, "Technical specifications").
-MAX_GRID_YZ = 65535
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,9 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
 _Steps = Generator[ast.expr, Any, t.Expr]
 
 
-class _Parser:
+class ExpressionParser:
+    """Expressions to trees; `diagnostics` collects what the language lacks."""
+
     def __init__(self, positions: Positions) -> None:
         self._positions = positions
         self.diagnostics: list[Diagnostic] = []
@@ -196,7 +198,9 @@ class _Parser:
             items.append((yield child))
         return t.TupleExpr(self._positions.span(node), tuple(items))
 
-    # --- statements ---
+
+class StatementParser(ExpressionParser):
+    """Statements to `Stmt` nodes."""
 
     def body(self, nodes: Sequence[ast.stmt]) -> tuple[t.Stmt, ...]:
         """The statements; ones that are refused are left out."""
@@ -269,7 +273,7 @@ class _Parser:
 def parse(kernel: Kernel) -> t.Tree:
     """The statements of a kernel. Raises `CompileError` with everything in it that the language lacks."""
     node, positions = function_of(kernel.unit)
-    parser = _Parser(positions)
+    parser = StatementParser(positions)
     header = positions.header(node)
     if isinstance(node, ast.AsyncFunctionDef):
         parser.diagnostics.append(Diagnostic("MT110", "a kernel cannot be `async`", header, stage="tree"))

@@ -52,8 +52,10 @@ def _source(function: FunctionType) -> SourceUnit:
     return unit_of(node, text, code.co_filename)
 
 
-def lookup_in(function: FunctionType) -> Lookup:
+def lookup_in(function: Callable[..., Any]) -> Lookup:
     """Looks names up as Python would inside `function`: closure, then globals, then builtins."""
+    function = inspect.unwrap(function)
+    assert isinstance(function, FunctionType)
     closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
 
     def lookup(name: str) -> Any:

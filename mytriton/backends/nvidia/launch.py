@@ -15,11 +15,8 @@ import numpy as np
 from mytriton.backends.base import Launcher
 from mytriton.backends.nvidia import driver
 from mytriton.diagnostics import LaunchError
-from mytriton.target import Target
+from mytriton.target import MAX_GRID_YZ, Target
 from mytriton.types import PointerType, ScalarType, Type, bf16, f16, f32
-
-#: The largest launch extent along axes 1 and 2 (CUDA programming guide, "Technical specifications").
-MAX_GRID_YZ = 65535
 
 #: How a parameter passes an array: `struct` format and the fields made of address and number of elements.
 ArrayAbi = tuple[str, Callable[[int, int], tuple[int, ...]]]

@@ -23,7 +23,7 @@ from mytriton.frontend.syntax import function_of
 from mytriton.frontend.tree import Stmt
 from mytriton.ir.core import Func, Op
 from mytriton.language import constexpr
-from mytriton.specialize import Specialization, bind, parse_signature, spelled, specialize
+from mytriton.specialize import Specialization, bind, parse_signature, specialize, spelled
 from mytriton.stage import Compilation
 from mytriton.target import MAX_GRID_YZ, Target, check_backend
 
@@ -74,13 +74,40 @@ class _Entry:
         self._launcher: Launcher | None = None
         self._lock = threading.Lock()
 
-    def launch(self, grid: tuple[int, int, int], args: Sequence[Any]) -> None:
+    def launcher(self) -> Launcher:
+        """The launcher, made on first use. Raises `CompileError`, `BackendUnavailable`."""
         if self._launcher is None:
             with self._lock:
                 if self._launcher is None:
                     backend = backends.get(self.compilation.target.backend)
                     self._launcher = backend.load(self.compilation)
-        self._launcher(grid, args)
+        return self._launcher
+
+
+class Launch:
+    """A launch that is ready: arguments bound and checked, nothing compiled. `runs` is False where the arrays only say
+    what to compile (host arrays on a GPU backend)."""
+
+    def __init__(self, entry: _Entry, grid: tuple[int, int, int], args: Sequence[Any], runs: bool) -> None:
+        self._entry = entry
+        self.compilation = entry.compilation
+        self.grid = grid
+        self.args = args
+        self.runs = runs
+
+    def load(self) -> None:
+        """Compile as far as needed: to the backend's source, or to running code. Raises `CompileError`."""
+        self.compilation.run(source_stage(self.compilation))
+        self.compilation.raise_if_failed()
+        if self.runs and 0 not in self.grid:
+            self._entry.launcher()
+
+    def run(self) -> LaunchResult:
+        """Compile as far as needed, and run if there is something to run."""
+        self.load()
+        if self.runs and 0 not in self.grid:
+            self._entry.launcher()(self.grid, self.args)
+        return LaunchResult(self.compilation)
 
 
 class JITFunction:
@@ -128,7 +155,9 @@ class JITFunction:
         return functools.partial(self._launch, grid)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        raise LaunchError(f"a kernel is launched over a grid: write {self.name}[grid](...), with grid the number of programs")
+        raise LaunchError(
+            f"a kernel is launched over a grid: write {self.name}[grid](...), with grid the number of programs"
+        )
 
     def compile(
         self, signature: str = "", *, target: Target | None = None, **constexprs_and_options: Any
@@ -162,6 +191,10 @@ class JITFunction:
     # --- launching ---
 
     def _launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
+        return self.prepare(grid, *args, **keywords).run()
+
+    def prepare(self, grid: Any, /, *args: Any, **keywords: Any) -> Launch:
+        """Like `kernel[grid](*args, **keywords)`, up to the point where something is compiled or run."""
         options, keywords = _split_options(keywords)
         backend = _backend(options)
         kernel = self.kernel
@@ -174,12 +207,7 @@ class JITFunction:
         specialization = specialize(kernel, bound, runs)
         extents = _grid(grid, bound, target)
         entry = self._entry(kernel, specialization, target)
-        compilation = entry.compilation
-        compilation.run(source_stage(compilation))
-        compilation.raise_if_failed()
-        if runs and 0 not in extents:
-            entry.launch(extents, [bound[name] for name, _, _ in specialization.params])
-        return LaunchResult(compilation)
+        return Launch(entry, extents, [bound[name] for name, _, _ in specialization.params], runs)
 
     def _entry(self, kernel: Kernel, specialization: Specialization, target: Target) -> _Entry:
         # The values of used globals are part of the key. Functions and modules count by identity; the cached kernel
@@ -258,9 +286,7 @@ def _grid(grid: Any, bound: Mapping[str, Any], target: Target) -> tuple[int, int
     if not 1 <= len(items) <= 3:
         raise LaunchError(f"a grid has one to three extents, got {len(items)}")
     extents = []
-    for axis, (item, limit) in enumerate(
-        zip(items, (target.max_programs, MAX_GRID_YZ, MAX_GRID_YZ), strict=False)
-    ):
+    for axis, (item, limit) in enumerate(zip(items, (target.max_programs, MAX_GRID_YZ, MAX_GRID_YZ), strict=False)):
         try:
             extent = operator.index(item)
         except TypeError:
