@@ -236,7 +236,8 @@ class DeviceArray:
     def get(self) -> Array:
         """A host array with the present values."""
         data: Array = self._bytes.get() if hasattr(self._bytes, "get") else self._bytes.cpu().numpy()
-        return data[:-1].view(self.dtype).reshape(self.shape)
+        values: Array = data[:-1].view(self.dtype).reshape(self.shape)
+        return values
 
     @staticmethod
     def synchronize() -> None:
