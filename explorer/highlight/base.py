@@ -17,6 +17,9 @@ STYLES = (
     "value",
     "label",
     "directive",
+    "good",
+    "bad",
+    "doubtful",
 )
 
 #: `(length, style)`; "" is plain text. The lengths of the runs of a line add up to at most the line's length.

@@ -5,18 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 from explorer.highlight.base import Tokenizer
-from explorer.highlight.listing import SASS, SSA, TREE, PlainTokenizer, RegexTokenizer
+from explorer.highlight.listing import REPORT, SASS, SSA, TREE, PlainTokenizer, RegexTokenizer
 
 
 @cache
 def tokenizer(language: str) -> Tokenizer:
     """The tokenizer for a stage's `language`; unknown languages are shown plain."""
-    if language == "ssa":
-        return RegexTokenizer(SSA)
-    if language == "tree":
-        return RegexTokenizer(TREE)
-    if language == "sass":
-        return RegexTokenizer(SASS)
+    own = {"ssa": SSA, "layout": SSA, "tree": TREE, "sass": SASS, "report": REPORT}
+    if language in own:
+        return RegexTokenizer(own[language])
     return _pygments(language) or PlainTokenizer()
 
 

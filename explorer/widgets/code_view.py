@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.message import Message
@@ -17,6 +18,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
+from explorer.actions import MOVES
 from explorer.highlight import Highlighted, tokenizer
 from explorer.model.search import occurrences
 from explorer.widgets.rows import ChangedRows
@@ -60,11 +62,17 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         background: $background; color: $foreground; scrollbar-size: 1 1;
         & > .code--gutter { color: $text-accent; text-style: bold; }
         & > .code--cursor { background: $surface-lighten-2; }
-        & > .code--linked { background: $primary-muted; }
+        & > .code--linked { background: $primary; color: $foreground; text-style: bold; }
         & > .code--match { background: $warning-muted; text-style: underline; }
         & > .code--stale { color: $foreground-muted; }
     }
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, action.name, action.help, show=False)
+        for action in MOVES
+        for key in (*action.letters, *action.keys)
+    ]
 
     @dataclass
     class CursorMoved(Message):
@@ -184,8 +192,12 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         scroll_x = round(self.scroll_x)
         text, row_style = self._row(row)
         text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, row_style).apply_offsets(scroll_x, row)
-        sign = ">" if row in self._linked else "\u258c" if self._is_cursor(row) else " "
-        return Strip([Segment(f"{sign} ", row_style + self._style("code--gutter")), *text], width)
+        # A link lights the gutter alone: two cells a row, whatever the number of rows and the speed of the line.
+        linked, cursor = row in self._linked, self._is_cursor(row)
+        style = self._style("code--linked") if linked else row_style + self._style("code--gutter")
+        return Strip(
+            [Segment(">" if linked else "\u258c" if cursor else " ", style), Segment(" ", row_style), *text], width
+        )
 
     def _is_cursor(self, row: int) -> bool:
         return row == self.cursor and self.has_focus
@@ -194,10 +206,10 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         """The uncropped text of a row, and the style of the rest of the row."""
         selection = self.text_selection
         span = selection.get_span(row) if selection else None
-        cursor, linked = self._is_cursor(row), row in self._linked
-        row_style = self._style("code--cursor") if cursor else self._style("code--linked") if linked else Style()
+        cursor = self._is_cursor(row)
+        row_style = self._style("code--cursor") if cursor else Style()
         fill = self.rich_style + row_style
-        key = (row, cursor, linked, span)
+        key = (row, cursor, span)
         strip = self._strips.get(key)
         if strip is None:
             line = self._line(row)

@@ -19,7 +19,7 @@ else:
 
 class ChangedRows(_Base):
     """Mixed in before a line-API widget (no border, no padding): a repaint of the whole widget becomes one of the rows
-    whose strips differ from what was last painted. A row then costs its bytes only when it looks different.
+    whose strips differ from what was last painted, and of these the columns that do. What looks the same costs nothing.
 
     The widget gives its rows by `make_row` and leaves `render_line` to this class.
     """
@@ -52,6 +52,28 @@ class ChangedRows(_Base):
     def _refresh_changed(self) -> None:
         self._checking = False
         width, height = self.size
-        changed = [Region(0, y, width, 1) for y in range(height) if self.make_row(y) != self._painted.get(y)]
+        changed = []
+        for y in range(height):
+            strip, painted = self.make_row(y), self._painted.get(y)
+            if painted is None or painted.cell_length != strip.cell_length:
+                changed.append(Region(0, y, width, 1))
+            elif painted != strip:
+                start, end = difference(painted, strip)
+                changed.append(Region(start, y, end - start, 1))
         if changed:
             super().refresh(*changed)
+
+
+def difference(old: Strip, new: Strip) -> tuple[int, int]:
+    """The columns from and to which two strips of one length differ, to the bounds of their segments."""
+    start = 0
+    for a, b in zip(old, new):  # noqa: B905 - they need not have as many segments
+        if a != b:
+            break
+        start += b.cell_length
+    end = new.cell_length
+    for a, b in zip(reversed(list(old)), reversed(list(new))):  # noqa: B905
+        if a != b:
+            break
+        end -= b.cell_length
+    return start, max(end, start)

@@ -18,6 +18,9 @@ _COLOURS: dict[str, tuple[str, str]] = {
     "value": ("text-secondary", ""),
     "label": ("text-warning", ""),
     "directive": ("text-accent", ""),
+    "good": ("text-success", "bold"),
+    "bad": ("text-error", "bold"),
+    "doubtful": ("text-warning", ""),
 }
 
 

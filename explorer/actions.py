@@ -1,0 +1,116 @@
+"""The one table of what a user can do. Bindings, key bar, palette, help and the README's key table are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+#: Where the letter keys of an action work: in every pane that is not being typed in, or in a listing.
+Scope = Literal["pane", "listing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`name` is the method `action_<name>` (with arguments) of the main screen.
+
+    `letters` act where nothing is being typed; `keys` everywhere. `label` is for the key bar (empty: not shown there),
+    `help` a sentence for the palette and the help screen.
+    """
+
+    name: str
+    letters: tuple[str, ...]
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    group: str
+    scope: Scope = "pane"
+
+
+ACTIONS = (
+    Action("help", ("question_mark",), ("f1",), "help", "Show all keys and what the pane in focus is", "Explorer"),
+    Action("backend", ("b",), ("f2",), "backend", "Next backend: cuda, mlir, cpu, interp", "Kernel"),
+    Action("jump", ("t",), ("f3",), "pane", "Choose a pane from a list", "Panes"),
+    Action("choose", ("e",), ("f4",), "kernel", "Choose the kernel and the example", "Kernel"),
+    Action("compile", ("c",), ("f5",), "compile", "Compile now, even if nothing changed", "Kernel"),
+    Action("run", ("r",), ("f8",), "run", "Run the example and check it: on the GPU, else on the CPU", "Kernel"),
+    Action("stage(-1)", ("left_square_bracket",), ("f6",), "", "Previous stage in the listing", "Panes"),
+    Action("stage(1)", ("right_square_bracket",), ("f7",), "stage", "Next stage in the listing", "Panes"),
+    Action("zoom", ("z",), ("f9",), "zoom", "Give the pane the whole screen, and back", "Panes"),
+    Action("info", ("i",), ("f12",), "", "Versions, device, skipped stages and the children's output", "Explorer"),
+    Action("cancel", (), (), "", "End what is compiling, running or importing now", "Kernel"),
+    Action("find", ("slash",), (), "find", "Find text in the listing", "Listing", "listing"),
+    Action("find_next(1)", ("n",), (), "", "Next occurrence", "Listing", "listing"),
+    Action("find_next(-1)", ("N",), (), "", "Previous occurrence", "Listing", "listing"),
+    Action("follow", ("enter",), (), "", "Go to the source of the line, or open the stage", "Listing", "listing"),
+    Action("copy(False)", ("y",), (), "copy", "Copy the line, or what the mouse selected", "Listing", "listing"),
+    Action("copy(True)", ("Y",), (), "", "Copy the whole listing", "Listing", "listing"),
+    Action("write", ("w",), (), "", "Write the listing to a file", "Listing", "listing"),
+    Action("save", ("s",), ("ctrl+s",), "save", "Save the file", "File"),
+    Action("reload", (), (), "", "Read the file from disk again", "File"),
+    Action("theme", (), (), "", "Choose the colours", "Explorer"),
+    Action("quit", ("q",), ("ctrl+q", "f10"), "quit", "Quit; asks first if there are unsaved edits", "File"),
+    Action("back", ("escape",), (), "", "Back: leave the editor, the search or the zoom", "Panes"),
+    Action("cycle(1)", (), ("tab",), "", "Next pane", "Panes"),
+    Action("cycle(-1)", (), ("shift+tab",), "", "Previous pane", "Panes"),
+    *(
+        Action(f"pane({number})", (str(number),), (), "", f"Go to the {title} pane", "Panes")
+        for number, title in enumerate(
+            ("source", "tree", "SSA", "CUDA", "MLIR", "PTX / SASS", "stages", "problems", "run"), start=1
+        )
+    ),
+)
+
+#: Keys that move in a listing, handled by the listing itself.
+MOVES = (
+    Action("move(1)", ("j",), ("down",), "", "Next line", "Moving"),
+    Action("move(-1)", ("k",), ("up",), "", "Previous line", "Moving"),
+    Action("page(1)", ("space",), ("pagedown",), "", "Next page", "Moving"),
+    Action("page(-1)", (), ("pageup",), "", "Previous page", "Moving"),
+    Action("edge(False)", ("g",), ("home",), "", "First line", "Moving"),
+    Action("edge(True)", ("G",), ("end",), "", "Last line", "Moving"),
+    Action("shift(-8)", ("h",), ("left",), "", "Scroll left", "Moving"),
+    Action("shift(8)", ("l",), ("right",), "", "Scroll right", "Moving"),
+)
+
+_SHOWN = {
+    "question_mark": "?",
+    "slash": "/",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "escape": "esc",
+    "pagedown": "page down",
+    "pageup": "page up",
+}
+
+
+def shown_key(key: str) -> str:
+    """A Textual key name as a person reads it."""
+    if key in _SHOWN:
+        return _SHOWN[key]
+    return key.upper() if len(key) in (2, 3) and key[0] == "f" and key[1:].isdigit() else key
+
+
+def shown_keys(action: Action) -> str:
+    """All keys of an action, for tables."""
+    return ", ".join(shown_key(key) for key in (*action.letters, *action.keys))
+
+
+def key_bar(typing: bool) -> Iterator[tuple[str, str, str]]:
+    """`(action, key, label)` of the key bar: the keys that work in the editor, or the letters of a pane."""
+    if typing:
+        yield "back", "esc", "panes"
+    for action in ACTIONS:
+        if action.label and (keys := action.keys if typing else action.letters or action.keys):
+            yield action.name, shown_key(keys[0]), action.label
+
+
+def key_table() -> str:
+    """The Markdown table of the README."""
+    rows = ["| in a pane | anywhere | what it does |", "|---|---|---|"]
+    for action in (*ACTIONS, *MOVES):
+        if not action.letters and not action.keys:
+            continue
+        letters, keys = (" ".join(f"`{shown_key(key)}`" for key in keys) for keys in (action.letters, action.keys))
+        rows.append(f"| {letters} | {keys} | {action.help} |")
+    return "\n".join(rows)

@@ -1,0 +1,155 @@
+"""The file being edited, and the swap file that keeps unsaved edits when the terminal goes away."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from platformdirs import user_state_path
+
+
+def write_atomically(path: Path, data: bytes, mode: int) -> None:
+    """Put `data` at `path` all at once: whoever reads it sees the old contents or the new, never a part."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+class SourceFile:
+    """A text file on disk and what is known to be in it. Line ends and mode are kept; a link stays a link."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path)
+        self.saved = self.read()
+
+    def read(self) -> str:
+        """The text on disk; raises OSError, or UnicodeDecodeError if it is not UTF-8."""
+        return self.path.read_bytes().decode("utf-8")
+
+    def reload(self) -> str:
+        """Read the file anew and take that as what was saved."""
+        self.saved = self.read()
+        return self.saved
+
+    def changed_on_disk(self) -> str | None:
+        """A sentence if the file is not what was last read or saved, else None."""
+        try:
+            return None if self.read() == self.saved else "The file was changed by another program."
+        except FileNotFoundError:
+            return "The file is gone from the disk."
+        except (OSError, UnicodeDecodeError) as error:
+            return f"The file cannot be read any more: {error}."
+
+    def save(self, text: str) -> None:
+        """Write `text`; raises OSError."""
+        target = self.path.resolve()
+        try:
+            mode = target.stat().st_mode & 0o7777
+        except FileNotFoundError:
+            mode = 0o666 & ~_umask()
+        write_atomically(target, text.encode("utf-8"), mode)
+        self.saved = text
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """Unsaved edits of a session that ended without saving them."""
+
+    text: str
+    when: float
+    file: Path
+
+    @property
+    def age(self) -> str:
+        """How long ago, for a person."""
+        minutes = int((time.time() - self.when) / 60)
+        return "just now" if minutes < 1 else f"{minutes} min ago" if minutes < 120 else f"{minutes // 60} h ago"
+
+    def discard(self) -> None:
+        """Forget them."""
+        self.file.unlink(missing_ok=True)
+        self.file.with_suffix(".lock").unlink(missing_ok=True)
+
+
+class Swap:
+    """The unsaved edits of this process, in the user's state directory. One file a process: two explorers of one file
+    do not take each other's. A lock says whether the writer lives; process numbers come back."""
+
+    def __init__(self, path: str, directory: Path | None = None) -> None:
+        self._path = str(Path(path).resolve())
+        self._directory = directory or user_state_path("mytriton-explore") / "swap"
+        self._stem = hashlib.sha256(self._path.encode()).hexdigest()[:16]
+        self._lock: TextIO | None = None
+        self.file = self._directory / f"{self._stem}-{os.getpid()}-{uuid.uuid4().hex[:8]}.json"
+
+    def write(self, text: str) -> None:
+        """Keep `text`; raises OSError."""
+        if self._lock is None:
+            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = open(self.file.with_suffix(".lock"), "w")  # noqa: SIM115 - held for the life of the process
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        data = json.dumps({"path": self._path, "when": time.time(), "text": text})
+        temporary = self.file.with_suffix(".new")
+        temporary.write_text(data, encoding="utf-8")  # no fsync: it is for a lost process, not for a lost machine
+        os.replace(temporary, self.file)
+
+    def clear(self) -> None:
+        """There is nothing unsaved."""
+        self.file.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """This process is done with the file; what was written and not cleared stays for the next."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+            self.file.with_suffix(".lock").unlink(missing_ok=True)
+
+    def recover(self, saved: str) -> Recovered | None:
+        """The newest edits that a process that is gone left, if they differ from `saved`."""
+        found = []
+        for file in self._directory.glob(f"{self._stem}-*.json"):
+            with suppress(OSError, ValueError, KeyError, TypeError):  # a damaged swap file recovers nothing
+                data = json.loads(file.read_text(encoding="utf-8"))
+                if data["path"] != self._path or _locked(file.with_suffix(".lock")):
+                    continue
+                recovered = Recovered(str(data["text"]), float(data["when"]), file)
+                if recovered.text == saved:
+                    recovered.discard()
+                else:
+                    found.append(recovered)
+        return max(found, key=lambda r: r.when, default=None)
+
+
+def _locked(path: Path) -> bool:
+    try:
+        with open(path) as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False

@@ -1,0 +1,136 @@
+"""What each pane shows of a session: which stages it can show, which one it does, and under what title."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from explorer.model import report
+from explorer.model.result import LineView, StageView
+from explorer.model.session import Session
+
+TITLES = {
+    "source": "source",
+    "tree": "tree",
+    "ssa": "SSA",
+    "cuda": "CUDA",
+    "mlir": "MLIR",
+    "asm": "PTX / SASS",
+    "stages": "stages",
+    "problems": "problems",
+    "run": "run",
+}
+
+#: Stage families of each listing.
+FAMILIES = {
+    "tree": ("tree",),
+    "ssa": ("ssa", "opt", "layout"),
+    "cuda": ("cuda",),
+    "mlir": ("mlir", "cpu"),
+    "asm": ("llvm", "ptx", "cubin", "sass", "asm"),
+}
+
+#: Slow stages, made only while somebody looks at them.
+SLOW = ("cubin", "sass")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a pane shows: title, a few words about it, lines, and for some rows the `(backend, stage)`."""
+
+    title: str
+    note: str = ""
+    lines: tuple[LineView, ...] = ()
+    language: str = ""
+    stale: bool = False
+    targets: tuple[tuple[str, str] | None, ...] = ()
+
+
+def backend_of(session: Session, pane: str) -> str:
+    """The backend whose stages a pane shows: the selected one, unless the pane is about a certain one."""
+    if pane == "cuda":
+        return "cuda"
+    if pane == "mlir":
+        return "cpu" if session.backend == "cpu" else "mlir"
+    if pane == "asm" and session.backend == "interp":
+        return "cuda"
+    return session.backend
+
+
+def stages_of(session: Session, pane: str) -> tuple[str, ...]:
+    """The stages a pane can show, in order."""
+    result = session.results.get(backend_of(session, pane))
+    planned = result.planned if result is not None else ()
+    return tuple(name for name in planned if name.split("/")[0] in FAMILIES[pane])
+
+
+def default_stage(pane: str, names: tuple[str, ...]) -> str:
+    """The stage a pane shows if none was chosen: the last pass for SSA, the emitted text for MLIR, PTX before SASS."""
+    if pane == "ssa":
+        return next((n for n in reversed(names) if n.startswith(("opt", "ssa"))), names[0])
+    if pane == "asm":
+        return next((n for n in ("ptx", "asm", "llvm") if n in names), names[0])
+    return names[0]
+
+
+def chosen_stage(session: Session, pane: str, chosen: Mapping[str, str]) -> str | None:
+    """The stage a pane shows; None if there is none (yet)."""
+    names = stages_of(session, pane)
+    if not names:
+        return None
+    return chosen[pane] if chosen.get(pane) in names else default_stage(pane, names)
+
+
+def wanted_stages(session: Session, visible: tuple[str, ...], chosen: Mapping[str, str]) -> tuple[str, ...]:
+    """The slow stages that a visible pane shows."""
+    shown = (chosen_stage(session, pane, chosen) for pane in visible if pane in FAMILIES)
+    return tuple(name for name in shown if name in SLOW)
+
+
+def wanted_backends(session: Session, visible: tuple[str, ...]) -> tuple[str, ...]:
+    """The backends that a visible pane shows."""
+    return tuple(dict.fromkeys(backend_of(session, pane) for pane in visible if pane in FAMILIES))
+
+
+def listing(session: Session, pane: str, chosen: Mapping[str, str]) -> Listing:
+    """What `pane` shows."""
+    if pane == "stages":
+        return Listing(TITLES[pane], "enter: open", *report.stage_list(session))
+    if pane == "problems":
+        problems = session.problems
+        return Listing(
+            TITLES[pane], str(len(problems)) if problems else "none", report.problem_lines(problems), "report"
+        )
+    if pane == "run":
+        return Listing(TITLES[pane], "", report.run_lines(session), "report", session.report_is_stale)
+    backend, name = backend_of(session, pane), chosen_stage(session, pane, chosen)
+    if name is None:
+        return Listing(TITLES[pane], "waiting" if not session.results else "")
+    names = stages_of(session, pane)
+    stage, stale = session.results[backend].listing(name)
+    words = [f"{names.index(name) + 1}/{len(names)}"] if len(names) > 1 else []
+    title = f"{TITLES[pane]} > {name}"
+    if backend != session.backend and pane == "asm":
+        title += f" ({backend})"
+    if stage is None:
+        reason = session.results[backend].failed is not None and not session.results[backend].finished
+        return Listing(title, " ".join([*words, "not reached" if reason else "..."]))
+    words += report.stage_words(stage)
+    if stale:
+        words.append("stale")
+    lines = stage.lines or tuple(LineView(text) for text in report.why_empty(stage))
+    return Listing(title, "  ".join(words), lines, stage.language if stage.lines else "report", stale)
+
+
+def stage_at(session: Session, pane: str, chosen: Mapping[str, str], step: int) -> str | None:
+    """The stage `step` away from the one shown, not past the ends."""
+    names, name = stages_of(session, pane), chosen_stage(session, pane, chosen)
+    if name is None:
+        return None
+    return names[max(0, min(len(names) - 1, names.index(name) + step))]
+
+
+def pane_of(stage: StageView | str) -> str | None:
+    """The pane that shows a stage."""
+    family = (stage if isinstance(stage, str) else stage.name).split("/")[0]
+    return "source" if family == "source" else next((p for p, families in FAMILIES.items() if family in families), None)

@@ -1,0 +1,183 @@
+"""Stages, findings and run reports as lines of text: the same words in panes and in one-line summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from explorer.model.result import DiagnosticView, LineView, OutputReport, RunReport, StageView
+from explorer.model.session import Result, Session
+
+Lines = tuple[LineView, ...]
+Targets = tuple[tuple[str, str] | None, ...]
+
+
+def status_word(stage: StageView | None) -> str:
+    """The status as a word; what went wrong stands out without colour."""
+    if stage is None:
+        return "-"
+    return stage.status.upper() if stage.status in ("failed", "crashed") else stage.status
+
+
+def cause(stage: StageView) -> str:
+    """Why a stage is not there, in one line."""
+    if stage.reason:
+        return " ".join(stage.reason.split())
+    error = next((d for d in stage.diagnostics if d.severity == "error"), None)
+    return f"{place(error)}{error.message}" if error is not None else ""
+
+
+def place(diagnostic: DiagnosticView) -> str:
+    """`14:9 ` of a finding in the file, or nothing."""
+    return f"{diagnostic.line}:{diagnostic.column} " if diagnostic.line is not None else ""
+
+
+def stage_words(stage: StageView) -> list[str]:
+    """A few words about a listing: its status if that is not simply ok, and what changed."""
+    words = [] if stage.status in ("ok", "cached") else [status_word(stage)]
+    before, after = stage.stats.get("ops_before"), stage.stats.get("ops", stage.stats.get("ops_after"))
+    if before is not None and after is not None and before != after:
+        words.append(f"{after - before:+d} ops")
+    return words
+
+
+def why_empty(stage: StageView) -> list[str]:
+    """What to show in place of a listing."""
+    if stage.ok:
+        return [", ".join(f"{key} {value}" for key, value in stage.stats.items()) or "(nothing to show)"]
+    return [status_word(stage), *(stage.reason.splitlines() or [cause(stage)])]
+
+
+def _row(name: str, stage: StageView | None) -> str:
+    if stage is None:
+        return f"{'-':<10}{name}"
+    words = [w for w in stage_words(stage) if w.endswith("ops")]
+    text = cause(stage) if not stage.ok else " ".join(words) or _count(stage)
+    return f"{status_word(stage):<10}{name:<30} {stage.ms:7.1f} ms  {text}".rstrip()
+
+
+def _count(stage: StageView) -> str:
+    ops = stage.stats.get("ops")
+    return f"{ops} ops" if ops is not None else f"{len(stage.lines)} lines" if stage.lines else ""
+
+
+def stage_list(session: Session) -> tuple[Lines, str, bool, Targets]:
+    """Every stage with status, time and cause: the selected backend's, then what the others have beside them."""
+    rows: list[str] = []
+    targets: list[tuple[str, str] | None] = []
+    seen: set[str] = set()
+    names = [session.backend, *(b for b in session.results if b != session.backend)]
+    for backend in names:
+        result = session.results.get(backend)
+        if result is None:
+            continue
+        total = f"{result.ms:.1f} ms" if result.finished else "compiling"
+        rows.append(f"{backend}: {result.kernel}({result.signature})  {total}")
+        targets.append(None)
+        for name in result.planned:
+            if backend == session.backend or name not in seen or name in ("layout",):
+                rows.append("  " + _row(name, result.stages.get(name)))
+                targets.append((backend, name))
+        seen.update(n for n in result.planned if n.split("/")[0] in ("source", "tree", "ssa", "opt"))
+    return tuple(LineView(row) for row in rows), "report", False, tuple(targets)
+
+
+def stage_strip(result: Result) -> str:
+    """All stages in one line: runs of equal status share one word; a failure comes first."""
+    failed = result.failed
+    parts = [f"{status_word(failed)} {failed.name}: {cause(failed)}"] if failed is not None else []
+
+    def word(name: str) -> str:
+        stage = result.stages.get(name)
+        return "..." if stage is None and not result.finished else status_word(stage)
+
+    for status, names in groupby((n for n in result.planned if n != "source"), key=word):
+        if status not in ("FAILED", "CRASHED"):
+            short = " ".join(n.split("/")[-1] for n in names)
+            parts.append(f"{'=' if status == 'no change' else status} {short}")
+    return "  ".join(parts)
+
+
+def problem_lines(problems: Iterable[DiagnosticView]) -> Lines:
+    """The findings in full; each line leads to its place."""
+    lines: list[LineView] = []
+    for d in problems:
+        if lines:
+            lines.append(LineView(""))
+        text = d.rendered or "\n".join(
+            [f"{place(d)}{d.severity}: {d.message}", *([f"help: {d.hint}"] if d.hint else [])]
+        )
+        lines += [LineView(part, d.line, d.column, d.end_line, d.end_column) for part in text.splitlines()]
+    return tuple(lines) or (LineView("No problems."),)
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.1f} us"
+    return f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def _output(output: OutputReport) -> str:
+    text = (
+        f"{output.mismatches} of {output.size} differ  "
+        f"max abs {output.max_abs:.3g}  rel {output.max_rel:.3g}  ulp {output.max_ulp:.3g}"
+    )
+    if output.first_index is not None:
+        index = ", ".join(map(str, output.first_index))
+        text += f"  first at [{index}]: {output.actual}, expected {output.expected}"
+    return text
+
+
+def where(report: RunReport) -> str:
+    """What it ran on."""
+    return f"{report.backend} ({report.device})" if report.device else report.backend
+
+
+def verdict(report: RunReport) -> str:
+    """PASS, FAIL, or that it did not run."""
+    if report.unavailable or (not report.ok and not report.outputs):
+        return "NOT RUN"
+    return "PASS" if report.ok else "FAIL"
+
+
+def run_summary(session: Session) -> str:
+    """The run in one line."""
+    report = session.report
+    if session.running:
+        return "running ..."
+    if report is None:
+        info = session.kernel_info
+        if info is not None and not info.examples:
+            return "not run: the kernel has no example (see the README: mytriton.Example)"
+        return "not run yet: r (F8) runs the example and checks it"
+    stale = "stale: " if session.report_is_stale else ""
+    worst = max(report.outputs, key=lambda o: (not o.ok, o.max_ulp), default=None)
+    details = _output(worst) if worst is not None else " ".join(report.message.split())
+    time = f"  {_seconds(report.seconds)}" if report.outputs else ""
+    return f"{stale}{verdict(report)} on {where(report)}  {details}{time}"
+
+
+def run_lines(session: Session) -> Lines:
+    """The run in full."""
+    report = session.report
+    if report is None or session.running:
+        return (LineView(run_summary(session)),)
+    rows = [f"{verdict(report)}  {report.kernel}  {report.example}  on {where(report)}  {_seconds(report.seconds)}"]
+    if session.report_is_stale:
+        rows.append("stale: the text was edited since; r (F8) runs it again")
+    rows += [report.note] if report.note else []
+    rows += [f"{o.name}: {_output(o)}" for o in report.outputs]
+    if report.reference:
+        rows.append(f"reference: {'the file' if report.reference == 'numpy' else report.reference}")
+    rows += report.message.splitlines()
+    return (*(LineView(row) for row in rows), *(problem_lines(report.diagnostics) if report.diagnostics else ()))
+
+
+def counts(problems: Sequence[DiagnosticView]) -> str:
+    """`2 errors, 1 warning`."""
+    words = []
+    for severity in ("error", "warning"):
+        number = sum(d.severity == severity for d in problems)
+        if number:
+            words.append(f"{number} {severity}{'s' if number > 1 else ''}")
+    return ", ".join(words)

@@ -1,0 +1,232 @@
+"""What is known at this moment: the text, its kernels, and per backend the newest result beside the last good one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from explorer.engine.messages import (
+    ChildFailed,
+    CompileFinished,
+    CompileRequest,
+    CompileStarted,
+    Event,
+    Log,
+    ModuleRead,
+    RunFinished,
+    RunRequest,
+    StageFinished,
+    StillRunning,
+)
+from explorer.model.result import DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
+
+BACKENDS = ("cuda", "mlir", "cpu", "interp")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line fixed."""
+
+    path: str
+    kernel: str | None = None
+    example: int = 0
+    backend: str = "cuda"
+    chip: str = "sm_90"
+    num_warps: int = 4
+    defines: dict[str, Any] = field(default_factory=dict)
+    signature: str = ""
+    execute: bool = True
+
+
+@dataclass
+class Result:
+    """One backend's compilations: `stages` of the newest, `good` the last listing of each stage that was fine."""
+
+    planned: tuple[str, ...] = ()
+    stages: dict[str, StageView] = field(default_factory=dict)
+    good: dict[str, StageView] = field(default_factory=dict)
+    generation: int = 0
+    finished: bool = False
+    kernel: str = ""
+    signature: str = ""
+    ms: float = 0.0
+
+    def listing(self, name: str) -> tuple[StageView | None, bool]:
+        """The stage to show and whether it is stale: superseded by a compilation that did not get this far again.
+
+        While a compilation is under way the stages it has not reached yet are not stale, only not there yet.
+        """
+        current, good = self.stages.get(name), self.good.get(name)
+        if current is not None and (current.ok or good is None):
+            return current, False
+        return good, good is not None and (self.finished or current is not None)
+
+    @property
+    def failed(self) -> StageView | None:
+        """The stage that failed."""
+        return next((s for s in self.stages.values() if s.status in ("failed", "crashed")), None)
+
+
+class Session:
+    """The state behind the screen. `handle` takes the engine's events; nothing here knows how it is shown."""
+
+    LOG_LINES = 2000
+
+    def __init__(self, settings: Settings, text: str) -> None:
+        self.settings = settings
+        self.text = text
+        self.backend = settings.backend
+        self.kernel = settings.kernel
+        self.example = settings.example
+        self.module: ModuleInfo | None = None
+        self.module_changed = False
+        self.results: dict[str, Result] = {}
+        self.report: RunReport | None = None
+        self.running = False
+        self.busy: StillRunning | None = None
+        self.log: deque[str] = deque(maxlen=self.LOG_LINES)
+        self._run_text = ""
+        self._opened = self._compiled = self._ran = 0
+        self._log_tail = ""
+
+    # Requests
+
+    def compile_request(self, backends: Sequence[str], wanted: Sequence[str]) -> CompileRequest:
+        """What to ask of the engine: the selected backend first, then the others that are looked at."""
+        s = self.settings
+        order = tuple(dict.fromkeys([self.backend, *backends]))
+        return CompileRequest(
+            path=s.path,
+            text=self.text,
+            kernel=self.kernel,
+            backends=order,
+            chip=s.chip,
+            num_warps=s.num_warps,
+            defines=s.defines,
+            signature=s.signature,
+            example=self.example,
+            wanted=tuple(wanted),
+        )
+
+    def run_request(self) -> RunRequest:
+        """The example on the selected backend; on the CPU where that one cannot run here."""
+        s = self.settings
+        return RunRequest(
+            path=s.path,
+            text=self.text,
+            kernel=self.kernel,
+            backend=self.backend,
+            chip=s.chip,
+            num_warps=s.num_warps,
+            defines=s.defines,
+            example=self.example,
+        )
+
+    def opened(self, generation: int) -> None:
+        """The engine was told to read the module."""
+        self._opened = generation
+
+    def compiling(self, generation: int) -> None:
+        """The engine was told to compile."""
+        self._compiled = generation
+
+    def ran(self, generation: int) -> None:
+        """The engine was told to run."""
+        self._ran, self._run_text, self.running = generation, self.text, True
+
+    # Events
+
+    def handle(self, event: Event) -> bool:
+        """Take an event in; False if it is of a superseded request."""
+        if isinstance(event, ModuleRead):
+            if event.generation < self._opened:
+                return False
+            self.module, self.module_changed = event.module, False
+            if self.module.kernels and self.module.kernel(self.kernel) is None:
+                self.kernel, self.example = None, 0
+        elif isinstance(event, CompileStarted):
+            if event.generation < self._compiled:
+                return False
+            self._started(event)
+        elif isinstance(event, StageFinished):
+            result = self.results.get(event.backend)
+            if result is None or event.generation != result.generation:
+                return False
+            result.stages[event.stage.name] = event.stage
+            if event.stage.ok:
+                result.good[event.stage.name] = event.stage
+        elif isinstance(event, CompileFinished):
+            result = self.results.get(event.backend)
+            if result is None or event.generation != result.generation:
+                return False
+            result.finished, result.ms, self.busy = True, event.ms, None
+        elif isinstance(event, RunFinished):
+            if event.generation < self._ran:
+                return False
+            self.report, self.running, self.busy = event.report, False, None
+        elif isinstance(event, StillRunning):
+            if event.generation < min(self._compiled, self._ran or self._compiled, self._opened):
+                return False
+            self.busy = event
+        elif isinstance(event, ChildFailed):
+            self.busy = None
+            failure = event.failure
+            self.log.append(f"{failure.child}: {failure.cause}")
+            self.log.extend(f"{failure.child}: {line}" for line in failure.log)
+        elif isinstance(event, Log):
+            *lines, self._log_tail = (self._log_tail + event.text).split("\n")
+            self.log.extend(f"{event.child}: {line}" for line in lines)
+        return True
+
+    def _started(self, event: CompileStarted) -> None:
+        before = self.results.get(event.backend)
+        # A stage that the new plan lacks (another kernel) has no listing to keep; one of another kernel would mislead.
+        keep = before is not None and before.kernel == event.kernel
+        self.results[event.backend] = Result(
+            planned=event.planned,
+            good=dict(before.good) if before is not None and keep else {},
+            generation=event.generation,
+            kernel=event.kernel,
+            signature=event.signature,
+        )
+        self.module_changed = event.module_changed
+
+    # What is shown
+
+    @property
+    def result(self) -> Result:
+        """The selected backend's result."""
+        return self.results.get(self.backend) or Result()
+
+    @property
+    def kernel_info(self) -> KernelInfo | None:
+        """The selected kernel."""
+        return self.module.kernel(self.kernel) if self.module is not None else None
+
+    @property
+    def report_is_stale(self) -> bool:
+        """Whether the text was edited since the run that `report` is of."""
+        return self.report is not None and self.text != self._run_text
+
+    @property
+    def problems(self) -> tuple[DiagnosticView, ...]:
+        """Findings of the module and of every backend shown, the selected one first, each once."""
+        found: dict[tuple[object, ...], DiagnosticView] = {}
+        compiled = [self.result, *(r for name, r in self.results.items() if name != self.backend)]
+        current = [r for r in compiled if r.generation == self._compiled or r is self.result]
+        module = self.module.diagnostics if self.module is not None else ()
+        for diagnostic in (*(d for r in current for s in r.stages.values() for d in s.diagnostics), *module):
+            found.setdefault((diagnostic.line, diagnostic.column, diagnostic.message), diagnostic)
+        return tuple(sorted(found.values(), key=lambda d: d.severity != "error"))
+
+    def is_current(self, backend: str) -> bool:
+        """Whether the newest compilation of a backend is done."""
+        result = self.results.get(backend)
+        return result is not None and result.generation >= self._compiled and result.finished
+
+    def next_backend(self) -> str:
+        """Select the backend after the selected one."""
+        self.backend = BACKENDS[(BACKENDS.index(self.backend) + 1) % len(BACKENDS)]
+        return self.backend

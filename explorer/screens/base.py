@@ -1,0 +1,291 @@
+"""The main screen without its commands: what is on it, and how it follows the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.geometry import Size
+from textual.message import Message
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import TextArea
+
+from explorer.engine.messages import ChildFailed, CompileRequest, Event, ModuleRead, RunFinished, RunRequest
+from explorer.model import panes, report
+from explorer.model.arrangement import PANES, TALL
+from explorer.model.files import SourceFile, Swap
+from explorer.model.session import Session, Settings
+from explorer.widgets.code_view import CodeView
+from explorer.widgets.find_bar import FindBar
+from explorer.widgets.pane import Pane
+from explorer.widgets.source_editor import SourceEditor
+from explorer.widgets.status import header, key_parts
+from explorer.widgets.text_line import TextLine, fitted, highlighted
+from explorer.widgets.workspace import Workspace
+
+#: Seconds that an edit may wait for the compilation under way before it replaces it, and for its swap file.
+SUPERSEDE_AFTER, SWAP_AFTER = 0.04, 0.2
+
+
+class Engine(Protocol):
+    """What the screen asks of the engine (`explorer.engine.client.Engine`; tests have their own)."""
+
+    async def start(self) -> None: ...
+    def open(self, path: str, text: str, execute: bool = True) -> int: ...
+    def compile(self, request: CompileRequest) -> int: ...
+    def run(self, request: RunRequest) -> int: ...
+    def cancel(self) -> None: ...
+    async def close(self) -> None: ...
+
+
+EngineFactory = Callable[[Callable[[Event], None]], Engine]
+
+
+class EngineEvent(Message):
+    """Something the engine reports."""
+
+    def __init__(self, event: Event) -> None:
+        super().__init__()
+        self.event = event
+
+
+class MainBase(Screen[None]):
+    """Panes around a session. Events change the session; `update` then shows it, once for any number of events."""
+
+    AUTO_FOCUS = ""
+    DEFAULT_CSS = """
+    MainBase { layout: vertical; background: $surface; }
+    MainBase #header { background: $surface; }
+    MainBase #keys { background: $panel; }
+    MainBase .-hidden { display: none; }
+    """
+
+    def __init__(self, settings: Settings, file: SourceFile, swap: Swap, engine: EngineFactory) -> None:
+        super().__init__()
+        self.file = file
+        self.swap = swap
+        self.session = Session(settings, file.saved)
+        self.engine = engine(self._receive)
+        self.chosen: dict[str, str] = {}
+        self.editor = SourceEditor(file.saved, id="editor")
+        self.panes = {
+            name: Pane(name, number, self.editor if name == "source" else CodeView(id=f"view-{name}"))
+            for number, name in enumerate(PANES, start=1)
+        }
+        self.workspace = Workspace(*self.panes.values())
+        self.find_bar = FindBar()
+        self.line: int | None = None
+        self._requested: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self._update_pending = False
+        self._edit_timer: Timer | None = None
+        self._swap_timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Header, panes, search, stage strip, run line, keys."""
+        yield TextLine(id="header")
+        yield self.workspace
+        yield self.find_bar
+        yield TextLine(id="strip")
+        yield TextLine(id="run")
+        yield TextLine(id="keys")
+
+    async def on_mount(self) -> None:
+        """Start the children, and show what there is."""
+        self.editor.focus()
+        await self.engine.start()
+        self.open_module()
+        self.compile()
+
+    async def on_unmount(self) -> None:
+        """End the children."""
+        await self.engine.close()
+        self.swap.close()
+
+    def _receive(self, event: Event) -> None:
+        self.post_message(EngineEvent(event))
+
+    # Asking the engine
+
+    def open_module(self) -> None:
+        """Tell the engine that the file was opened or saved."""
+        settings = self.session.settings
+        self.session.opened(self.engine.open(settings.path, self.session.text, settings.execute))
+
+    def compile(self) -> None:
+        """Compile the text for what is looked at; supersedes a compilation under way."""
+        if self._edit_timer is not None:
+            self._edit_timer.stop()
+            self._edit_timer = None
+        self._requested = self._wanted()
+        self.session.compiling(self.engine.compile(self.session.compile_request(*self._requested)))
+        self.update()
+
+    def _wanted(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        visible = self.workspace.visible_panes
+        return (
+            tuple(dict.fromkeys([self.session.backend, *panes.wanted_backends(self.session, visible)])),
+            panes.wanted_stages(self.session, visible, self.chosen),
+        )
+
+    def ensure_compiled(self) -> None:
+        """Compile if something is looked at that was not asked for."""
+        backends, wanted = self._wanted()
+        if not set(backends) <= set(self._requested[0]) or not set(wanted) <= set(self._requested[1]):
+            self.compile()
+
+    @property
+    def compiling(self) -> bool:
+        """Whether the engine is at what was last asked."""
+        return not all(self.session.is_current(backend) for backend in self._requested[0])
+
+    # What happens
+
+    @on(TextArea.Changed)
+    def _edited(self, event: TextArea.Changed) -> None:
+        if event.text_area is not self.editor or self.editor.text == self.session.text:
+            return
+        self.session.text = self.editor.text
+        if not self.compiling:
+            self.compile()
+        elif self._edit_timer is None:
+            # The one under way may be about to finish, which costs less than replacing it.
+            self._edit_timer = self.set_timer(SUPERSEDE_AFTER, self.compile)
+        if self._swap_timer is None:
+            self._swap_timer = self.set_timer(SWAP_AFTER, self.write_swap)
+        self.update()
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there are edits that are not saved."""
+        return self.editor.text != self.file.saved
+
+    def write_swap(self) -> None:
+        """Keep the unsaved edits where the next explorer finds them."""
+        self._swap_timer = None
+        try:
+            if self.dirty:
+                self.swap.write(self.editor.text)
+            else:
+                self.swap.clear()
+        except OSError as error:
+            self.app.notify(f"Unsaved edits cannot be kept aside: {error}", severity="warning")
+
+    @on(EngineEvent)
+    def _engine_event(self, message: EngineEvent) -> None:
+        event = message.event
+        if not self.session.handle(event):
+            return
+        if isinstance(event, ModuleRead):
+            self.compile()
+        elif isinstance(event, ChildFailed):
+            self.app.notify(event.failure.cause, title=f"{event.failure.child} child", severity="error")
+        elif isinstance(event, RunFinished) and event.report.note:
+            self.app.notify(event.report.note)
+        if self._edit_timer is not None and not self.compiling:
+            self.compile()
+        self.update()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other panes may be in view now."""
+        self.call_after_refresh(self.ensure_compiled)
+        self.update()
+
+    # Showing it
+
+    def update(self) -> None:
+        """Show the session as it is now, after whatever else is waiting to change it."""
+        if not self._update_pending:
+            self._update_pending = True
+            self.call_next(self._update)
+
+    def _update(self) -> None:
+        self._update_pending = False
+        if not self.is_mounted:
+            return
+        visible = self.workspace.visible_panes
+        tall = self.app.size.height >= TALL
+        strip, run = self.query_one("#strip", TextLine), self.query_one("#run", TextLine)
+        strip.set_class(tall and "stages" in visible and self.workspace.zoomed is None, "-hidden")
+        run.set_class(tall and "run" in visible and self.workspace.zoomed is None, "-hidden")
+        for name in visible:
+            if name != "source":
+                self.panes[name].show(panes.listing(self.session, name, self.chosen))
+        self.panes["source"].show(panes.Listing("source", report.counts(self.session.problems)))
+        self.editor.mark(self.session.problems)
+        self.query_one("#header", TextLine).show(*header(self.session, self.dirty))
+        width = self.app.size.width - 1
+        strip.show(highlighted(" " + fitted(report.stage_strip(self.session.result), width)))
+        run.show(highlighted(" " + fitted("run: " + report.run_summary(self.session), width)))
+        self.show_links(reveal=False)
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """The key bar for what is in focus."""
+        self.query_one("#keys", TextLine).show(key_parts(isinstance(self.focused, SourceEditor)))
+
+    def show_links(self, *, reveal: bool = True, origin: Pane | None = None) -> None:
+        """Light what belongs to the source line at the cursor, in every pane in view but the one it comes from."""
+        for name in self.workspace.visible_panes:
+            pane = self.panes[name]
+            if isinstance(pane.body, SourceEditor):
+                on_it = self.editor.cursor_location[0] + 1 == self.line
+                lines = [self.line] if self.line is not None and not on_it else []
+                self.editor.link(lines, reveal=reveal and pane is not origin)
+            else:
+                pane.body.link(pane.links.rows(self.line), reveal=reveal and pane is not origin)
+
+    @on(TextArea.SelectionChanged)
+    def _editor_cursor(self, event: TextArea.SelectionChanged) -> None:
+        if event.text_area is self.editor and self.editor.has_focus:
+            self.follow_line(self.editor.cursor_location[0] + 1, self.panes["source"])
+
+    @on(CodeView.CursorMoved)
+    def _listing_cursor(self, event: CodeView.CursorMoved) -> None:
+        pane = event.view.parent
+        if isinstance(pane, Pane) and event.view.has_focus:
+            self.follow_line(pane.links.line(event.row), pane)
+
+    def follow_line(self, line: int | None, origin: Pane) -> None:
+        """The cursor is at this source line now."""
+        if line != self.line:
+            self.line = line
+            self.show_links(origin=origin)
+
+    # Panes
+
+    @property
+    def focused_pane(self) -> Pane:
+        """The pane in focus; the source if none is."""
+        with suppress(AttributeError):
+            parent = self.focused.parent  # type: ignore[union-attr]
+            if isinstance(parent, Pane):
+                return parent
+        return self.panes[self.workspace.recent[0]]
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Remember which pane was in focus last."""
+        pane = event.widget.parent
+        if isinstance(pane, Pane) and pane.name:
+            self.workspace.bring(pane.name)
+            if isinstance(pane.body, CodeView):
+                self.follow_line(pane.links.line(pane.body.cursor), pane)
+            else:
+                self.follow_line(self.editor.cursor_location[0] + 1, pane)
+        self.show_keys()
+
+    def go_to_pane(self, name: str) -> None:
+        """Bring a pane into view and focus it."""
+        self.workspace.bring(name)
+        if name != "source":
+            self.panes[name].show(panes.listing(self.session, name, self.chosen))
+        self.panes[name].body.focus()
+        self.ensure_compiled()
+
+    @property
+    def screen_size(self) -> Size:
+        """Columns and rows of the terminal."""
+        return self.app.size

@@ -1,0 +1,110 @@
+"""Commands about the file: save, reload, quit. None of them loses an edit without being told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from explorer.screens.base import MainBase
+from explorer.screens.dialogs import Confirm
+
+
+class FileCommands(MainBase):
+    """Mixed into the main screen."""
+
+    def action_save(self) -> None:
+        """Save; asks if the file is not what was read."""
+        self.save()
+
+    def save(self, then: Callable[[], None] | None = None) -> None:
+        """Save, and go on with `then` once it is saved."""
+        changed = self.file.changed_on_disk()
+        if changed is None:
+            self._write(then)
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "o":
+                self._write(then)
+            elif answer == "r":
+                self._reload()
+
+        answers = {"c": "cancel", "o": "overwrite it", "r": "reload it, dropping my edits"}
+        self.app.push_screen(Confirm(f"{changed} Your edits are not saved yet.", answers), answered)
+
+    def _write(self, then: Callable[[], None] | None) -> None:
+        text = self.editor.text
+        try:
+            self.file.save(text)
+        except OSError as error:
+            self.app.notify(f"{error}. Your edits are kept.", title="Not saved", severity="error", timeout=10)
+            self.write_swap()
+            return
+        self.write_swap()
+        self.app.notify(f"{len(text.encode())} bytes to {self.file.path}", title="Saved")
+        self.open_module()
+        self.compile()
+        if then is not None:
+            then()
+
+    def action_reload(self) -> None:
+        """Read the file from disk; asks if that drops edits."""
+        if not self.dirty:
+            self._reload()
+            return
+        answers = {"c": "cancel", "r": "reload, dropping my edits"}
+        self.app.push_screen(
+            Confirm("There are unsaved edits.", answers), lambda a: self._reload() if a == "r" else None
+        )
+
+    def _reload(self) -> None:
+        try:
+            text = self.file.reload()
+        except (OSError, UnicodeDecodeError) as error:
+            self.app.notify(f"{error}. Your edits are kept.", title="Not reloaded", severity="error")
+            return
+        self.replace_text(text)
+        self.open_module()
+        self.compile()
+
+    def replace_text(self, text: str) -> None:
+        """Put other text into the editor; undo brings back what was there."""
+        cursor = self.editor.cursor_location
+        self.editor.replace(text, (0, 0), self.editor.document.end)
+        self.editor.move_cursor(cursor)
+
+    def action_quit(self) -> None:
+        """Quit; asks what to do with unsaved edits."""
+        if not self.dirty:
+            self._leave()
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "s":
+                self.save(self._leave)
+            elif answer == "d":
+                self._leave()
+
+        answers = {"s": "save and quit", "d": "discard the edits", "c": "cancel"}
+        self.app.push_screen(Confirm(f"{self.file.path.name} has unsaved edits.", answers), answered)
+
+    def _leave(self) -> None:
+        self.swap.clear()
+        self.app.exit()
+
+    def offer_recovery(self) -> None:
+        """If an explorer of this file ended with unsaved edits, offer them."""
+        recovered = self.swap.recover(self.file.saved)
+        if recovered is None:
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "r":
+                self.replace_text(recovered.text)
+                self.write_swap()
+                recovered.discard()
+            elif answer == "d":
+                recovered.discard()
+
+        question = f"Unsaved edits of {self.file.path.name} are left from a session that ended {recovered.age}."
+        answers = {"r": "recover them", "d": "discard them", "k": "keep them for later"}
+        self.app.push_screen(Confirm(question, answers), answered)

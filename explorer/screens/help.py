@@ -1,0 +1,40 @@
+"""The help screen: what the pane in focus is, how to read the screen, and every key, from the table of actions."""
+
+from __future__ import annotations
+
+from explorer.actions import ACTIONS, MOVES, shown_keys
+
+PANES = {
+    "source": "The file, editable. Every edit is compiled; E and W in the margin mark findings, > what is linked.",
+    "tree": "Statements and expression trees, as the frontend reads the kernel.",
+    "ssa": "The typed SSA before optimization, after each pass, and laid out over threads: [ and ] choose.",
+    "cuda": "The CUDA C++ that NVRTC compiles.",
+    "mlir": "MLIR as emitted and after each named stage: [ and ] choose. With backend cpu: that backend's.",
+    "asm": "What comes out: LLVM IR, PTX, SASS, or host assembly: [ and ] choose. SASS is made when it is looked at.",
+    "stages": "Every stage with status, time and cause. Enter opens a stage in its pane.",
+    "problems": "Errors and warnings with their source lines. Enter goes to the place.",
+    "run": "The last run: where it ran, and how each output compares with its reference.",
+}
+
+
+def help_lines(pane: str) -> list[str]:
+    """The lines of the help screen."""
+    lines = [f"This pane: {pane}", f"  {PANES.get(pane, '')}", ""]
+    lines += [
+        "The line under the cursor is followed through all panes: > in the margin marks what came from it.",
+        "Text that is not what the source says any more is dimmed and called stale, until the kernel compiles again.",
+        "Letters act where nothing is being typed; esc leaves the editor, 1 goes back to it.",
+        "",
+    ]
+    for group in dict.fromkeys(action.group for action in (*ACTIONS, *MOVES)):
+        lines.append(group)
+        lines += [
+            f"  {shown_keys(action) or 'ctrl+p':<16} {action.help}"
+            for action in (*ACTIONS, *MOVES)
+            if action.group == group
+        ]
+        lines.append("")
+    lines += ["Panes:"] + [
+        f"  {number} {name:<10} {text}" for number, (name, text) in enumerate(PANES.items(), start=1)
+    ]
+    return [*lines, "", "ctrl+p opens the list of everything that can be done."]

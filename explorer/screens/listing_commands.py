@@ -1,0 +1,163 @@
+"""Commands in a listing: find, follow, copy, write; and moving between panes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual import on
+from textual.widgets import Input
+
+from explorer.model.arrangement import PANES
+from explorer.model.panes import TITLES
+from explorer.model.search import hits, next_hit
+from explorer.screens.dialogs import Ask, Choose, Confirm
+from explorer.screens.kernel_commands import KernelCommands
+from explorer.widgets.code_view import CodeView
+from explorer.widgets.pane import Pane
+
+_EXTENSIONS = {"cuda": "cu", "mlir": "mlir", "llvm": "ll", "ptx": "ptx", "sass": "sass", "asm": "s"}
+
+
+class ListingCommands(KernelCommands):
+    """Mixed into the main screen."""
+
+    def _view(self) -> tuple[Pane, CodeView] | None:
+        pane = self.focused_pane
+        return (pane, pane.body) if isinstance(pane.body, CodeView) else None
+
+    # Find
+
+    def action_find(self) -> None:
+        """Type what to look for."""
+        if self._view() is not None:
+            self.find_bar.open()
+
+    @on(Input.Changed, "#find")
+    def _query_changed(self, event: Input.Changed) -> None:
+        if (found := self._view()) is not None:
+            found[1].search(event.value)
+            self.find_bar.show_count(len(hits(found[1].lines, event.value)))
+
+    @on(Input.Submitted, "#find")
+    def _query_done(self, event: Input.Submitted) -> None:
+        self.find_bar.close()
+        if (found := self._view()) is not None:
+            found[1].focus()
+            self.action_find_next(1)
+
+    def action_find_next(self, step: int) -> None:
+        """Go to the next or previous occurrence."""
+        found = self._view()
+        if found is None or not self.find_bar.query_text:
+            return
+        view = found[1]
+        view.search(self.find_bar.query_text)
+        row = next_hit(hits(view.lines, self.find_bar.query_text), view.cursor, step)
+        if row is None:
+            self.app.notify(f"{self.find_bar.query_text!r} is not in this listing.")
+        else:
+            view.move_to(row)
+
+    # Follow, copy, write
+
+    def action_follow(self) -> None:
+        """Open the stage of the line, or go to its source."""
+        found = self._view()
+        if found is None:
+            return
+        pane, view = found
+        target = pane.listing.targets[view.cursor] if view.cursor < len(pane.listing.targets) else None
+        if target is not None:
+            self.open_stage(*target)
+            return
+        line = pane.listing.lines[view.cursor] if view.cursor < len(pane.listing.lines) else None
+        if line is not None and line.line is not None:
+            self.go_to_pane("source")
+            self.editor.go_to(line.line, line.column or 1)
+
+    def action_copy(self, everything: bool) -> None:
+        """Copy the line at the cursor or what the mouse selected; or everything."""
+        found = self._view()
+        if found is None:
+            return
+        pane, view = found
+        selected = self.get_selected_text()
+        lines = pane.listing.lines
+        if everything:
+            self.app.copy_to_clipboard("\n".join(line.text for line in lines))
+        elif selected:
+            self.app.copy_to_clipboard(selected)
+        elif view.cursor < len(lines):
+            self.app.copy_to_clipboard(lines[view.cursor].text)
+
+    def action_write(self) -> None:
+        """Write the listing to a file."""
+        found = self._view()
+        if found is None:
+            return
+        listing = found[0].listing
+        stage = listing.title.split(" > ")[-1].split(" ")[0].replace("/", "-")
+        name = f"{self.session.result.kernel or 'kernel'}.{stage}.{_EXTENSIONS.get(listing.language, 'txt')}"
+        text = "\n".join(line.text for line in listing.lines) + "\n"
+
+        def write(path: Path) -> None:
+            try:
+                path.write_text(text, encoding="utf-8")
+            except OSError as error:
+                self.app.notify(str(error), title="Not written", severity="error")
+            else:
+                self.app.notify(f"{len(text.encode())} bytes to {path}", title="Written")
+
+        def named(answer: str | None) -> None:
+            if not answer:
+                return
+            path = Path(answer).expanduser()
+            if path.exists():
+                question = f"{path} is there already. Overwrite it?"
+                answers = {"n": "no, keep it", "o": "overwrite"}
+                self.app.push_screen(Confirm(question, answers), lambda a: write(path) if a == "o" else None)
+            else:
+                write(path)
+
+        self.app.push_screen(Ask("Write the listing to", name), named)
+
+    # Panes
+
+    def action_pane(self, number: int) -> None:
+        """Go to a pane by its number."""
+        self.go_to_pane(PANES[number - 1])
+
+    def action_cycle(self, step: int) -> None:
+        """Go to the next or previous pane in view."""
+        visible = self.workspace.visible_panes
+        here = self.focused_pane.name
+        index = visible.index(here) if here in visible else 0
+        self.go_to_pane(visible[(index + step) % len(visible)])
+
+    def action_jump(self) -> None:
+        """Choose a pane from a list."""
+
+        def chosen(index: int | None) -> None:
+            if index is not None:
+                self.go_to_pane(PANES[index])
+
+        titles = [f"{number} {TITLES[name]}" for number, name in enumerate(PANES, start=1)]
+        self.app.push_screen(Choose("Go to pane", titles, PANES.index(self.focused_pane.name or "source")), chosen)
+
+    def action_zoom(self) -> None:
+        """Give the pane all the room, or back."""
+        self.workspace.zoom(None if self.workspace.zoomed is not None else self.focused_pane.name)
+        self.ensure_compiled()
+        self.update()
+
+    def action_back(self) -> None:
+        """Leave the search, the zoom, or the editor; one step."""
+        if self.find_bar.is_open:
+            self.find_bar.close()
+            if (found := self._view()) is not None:
+                found[1].search("")
+                found[1].focus()
+        elif self.workspace.zoomed is not None:
+            self.action_zoom()
+        elif self.focused_pane.name == "source":
+            self.go_to_pane(self.listing_pane().name or "ssa")

@@ -1,0 +1,63 @@
+"""The main screen: its bindings, made from the table of actions, and the commands about the explorer itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from explorer.actions import ACTIONS, Action
+from explorer.screens.dialogs import Choose
+from explorer.screens.file_commands import FileCommands
+from explorer.screens.help import help_lines
+from explorer.screens.info import info_lines
+from explorer.screens.listing_commands import ListingCommands
+from explorer.screens.text import TextScreen
+from explorer.themes import THEMES
+from explorer.widgets.code_view import CodeView
+
+
+def bindings(actions: Iterable[Action]) -> list[BindingType]:
+    """Textual bindings: letters where they are not typed, the other keys before anybody else sees them."""
+    made: list[BindingType] = []
+    for action in actions:
+        made += [Binding(key, action.name, action.help, show=False) for key in action.letters]
+        made += [Binding(key, action.name, action.help, show=False, priority=True) for key in action.keys]
+    return made
+
+
+class MainScreen(ListingCommands, FileCommands):
+    """Everything on one screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)
+
+    async def on_mount(self) -> None:
+        """Offer what a lost session left."""
+        self.call_after_refresh(self.offer_recovery)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Listing commands only work in listings; the search field keeps tab and the like to itself."""
+        scope = next((a.scope for a in ACTIONS if a.name.split("(")[0] == action), None)
+        if scope == "listing":
+            return isinstance(self.focused, CodeView)
+        return super().check_action(action, parameters)
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.app.push_screen(TextScreen("Help", help_lines(self.focused_pane.name or "source")))
+
+    def action_info(self) -> None:
+        """Show versions, device, skipped stages and the children's output."""
+        colours = str(self.app.console.color_system or "no")
+        self.app.push_screen(TextScreen("Information", info_lines(self.session, colours)))
+
+    def action_theme(self) -> None:
+        """Choose the colours."""
+        current = THEMES.index(self.app.theme) if self.app.theme in THEMES else 0
+
+        def chosen(index: int | None) -> None:
+            if index is not None:
+                self.app.theme = THEMES[index]
+
+        self.app.push_screen(Choose("Colours", THEMES, current), chosen)

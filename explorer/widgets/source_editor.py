@@ -1,0 +1,153 @@
+"""The editor: TextArea with our highlighting, and findings and links marked at their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import BindingType
+from textual.strip import Strip
+from textual.widgets import TextArea
+
+from explorer.highlight import Highlighted, tokenizer
+from explorer.model.result import DiagnosticView
+from explorer.widgets.rows import ChangedRows
+from explorer.widgets.syntax import syntax_styles
+
+INDENT = 4
+
+
+class SourceEditor(ChangedRows, TextArea):
+    """Python text. `marked` puts findings at their lines: a letter in the gutter and an underline in the text."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"source--linked", "source--error", "source--warning"}
+    BINDINGS: ClassVar[list[BindingType]] = []
+    DEFAULT_CSS = """
+    SourceEditor, SourceEditor:focus {
+        background: $background; color: $foreground; border: none; padding: 0; scrollbar-size: 1 1;
+        & > .source--linked { background: $primary; color: $foreground; text-style: bold; }
+        & > .source--error { color: $text-error; text-style: underline; }
+        & > .source--warning { color: $text-warning; text-style: underline; }
+        & > .text-area--cursor-line { background: $surface-lighten-2; }
+        & > .text-area--cursor-gutter { background: $surface-lighten-2; color: $foreground; }
+    }
+    """
+
+    def __init__(self, text: str, id: str | None = None) -> None:
+        super().__init__(text, id=id, soft_wrap=False, show_line_numbers=True, tab_behavior="focus")
+        self.cursor_blink = False
+        self._styles_by_name: dict[str, Style] = {}
+        self._marks: dict[int, list[DiagnosticView]] = {}
+        self._linked: frozenset[int] = frozenset()
+        self._highlighted = Highlighted(tokenizer("python"), lambda row: self.document.get_line(row))
+
+    # What is marked
+
+    def mark(self, diagnostics: Sequence[DiagnosticView]) -> None:
+        """Show these findings at their lines, in place of those before."""
+        marks: dict[int, list[DiagnosticView]] = {}
+        for diagnostic in diagnostics:
+            if diagnostic.line is not None:
+                marks.setdefault(diagnostic.line - 1, []).append(diagnostic)
+        if marks != self._marks:
+            self._marks = marks
+            self._redraw()
+
+    def link(self, lines: Sequence[int], *, reveal: bool = True) -> None:
+        """Light these file lines (from 1); bring the first into view."""
+        linked = frozenset(line - 1 for line in lines)
+        if linked != self._linked:
+            self._linked = linked
+            self._redraw()
+        top, height = round(self.scroll_y), self.size.height
+        if reveal and linked and not any(top <= row < top + height for row in linked):
+            self.scroll_to(y=max(0, min(linked) - height // 3), animate=False)
+
+    def go_to(self, line: int, column: int = 1) -> None:
+        """Put the cursor at a place of the file (both from 1)."""
+        self.move_cursor((max(0, line - 1), max(0, column - 1)), center=True)
+
+    def _redraw(self) -> None:
+        self.notify_style_update()
+        self.refresh()
+
+    # Rendering
+
+    def notify_style_update(self) -> None:
+        """Styles must be looked up anew."""
+        self._styles_by_name.clear()
+        super().notify_style_update()
+
+    def _style(self, name: str) -> Style:
+        if not self._styles_by_name:
+            self._styles_by_name = syntax_styles(self)
+            for component in self.COMPONENT_CLASSES:
+                self._styles_by_name[component] = self.get_component_rich_style(component, partial=True)
+        return self._styles_by_name.get(name, Style())
+
+    def get_line(self, line_index: int) -> Text:
+        """The line with its colours and underlines; called by TextArea for each line it shows."""
+        text = super().get_line(line_index)
+        at = 0
+        for length, name in self._highlighted.tokens(line_index):
+            if name:
+                text.stylize(self._style(name), at, at + length)
+            at += length
+        for mark in self._marks.get(line_index, ()):
+            start, end = self._extent(mark, text.plain)
+            text.stylize(self._style(f"source--{'error' if mark.severity == 'error' else 'warning'}"), start, end)
+        return text
+
+    @staticmethod
+    def _extent(mark: DiagnosticView, line: str) -> tuple[int, int]:
+        start = (mark.column or 1) - 1
+        end = mark.end_column - 1 if mark.end_column and mark.end_line in (None, mark.line) else len(line)
+        if start >= len(line.rstrip()):  # past the end, as for something that is missing: show the last character
+            start, end = max(0, len(line.rstrip()) - 1), len(line)
+        return start, max(end, start + 1)
+
+    def make_row(self, y: int) -> Strip:
+        """A row of TextArea's, with a sign in the gutter: E or W for a finding, > for a link."""
+        strip = TextArea.render_line(self, y)
+        row = round(self.scroll_y) + y
+        if row >= self.document.line_count:
+            return strip
+        marks = self._marks.get(row, ())
+        if marks:
+            error = any(mark.severity == "error" for mark in marks)
+            return self._signed(strip, "E" if error else "W", "bad" if error else "doubtful")
+        return self._signed(strip, ">", "source--linked") if row in self._linked else strip
+
+    def _signed(self, strip: Strip, sign: str, style: str) -> Strip:
+        at = self.gutter_width - 1
+        middle = Segment.apply_style(strip.crop(at, at + 1), post_style=self._style(style))
+        return Strip.join(
+            [strip.crop(0, at), Strip([Segment(sign, s.style) for s in middle][:1], 1), strip.crop(at + 1)]
+        )
+
+    # Editing
+
+    def on_text_area_changed(self) -> None:
+        """Some line changed: carried states from the top on are computed anew as far as they are shown."""
+        self._highlighted.forget()
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Enter keeps the indentation, and deepens it after a colon; backspace in it takes one step."""
+        row, column = self.cursor_location
+        before = self.document.get_line(row)[:column] if self.selection.is_empty else ""
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            indent = before[: len(before) - len(before.lstrip())]
+            deeper = " " * INDENT if before.rstrip().endswith(":") else ""
+            self._replace_via_keyboard(f"\n{indent}{deeper}", *self.selection)
+        elif event.key == "backspace" and before and not before.strip(" ") and column % INDENT == 0:
+            event.stop()
+            event.prevent_default()
+            self._delete_via_keyboard((row, column - INDENT), (row, column))
+        else:
+            await super()._on_key(event)

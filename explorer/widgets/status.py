@@ -1,0 +1,45 @@
+"""The header and the key bar as parts of a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer.actions import key_bar
+from explorer.model.session import Session
+from explorer.widgets.text_line import Part
+
+Parts = list[Part]
+
+
+def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
+    """File, kernel and example on the left; backend, target and what is going on on the right."""
+    settings, info = session.settings, session.kernel_info
+    left = [Part(f" {Path(settings.path).name}", "keyword")]
+    if dirty:
+        left.append(Part(" [edited]", "doubtful"))
+    if session.module_changed:
+        left.append(Part(" module changed, save to reload", "doubtful"))
+    kernel = session.result.kernel or (info.name if info is not None else "")
+    if kernel:
+        left.append(Part(f" > {kernel}", "", "choose"))
+    if info is not None and info.examples:
+        example = info.examples[min(session.example, len(info.examples) - 1)]
+        left.append(Part(f"  {example.label}", "number", "choose"))
+    right = []
+    if session.busy is not None:
+        right.append(
+            Part(f"{session.busy.child}: {session.busy.stage} {session.busy.seconds:.0f} s  ", "doubtful", "cancel")
+        )
+    elif session.module is not None and not session.module.executed and settings.execute:
+        right.append(Part("file not executed  ", "doubtful", "pane(8)"))
+    right.append(Part(f"backend {session.backend}", "keyword", "backend"))
+    right.append(Part(f"  {settings.chip}  {settings.num_warps} warp{'s' if settings.num_warps > 1 else ''} "))
+    return left, right
+
+
+def key_parts(typing: bool) -> Parts:
+    """The keys that work where the focus is; each can be clicked."""
+    parts = []
+    for action, key, label in key_bar(typing):
+        parts += [Part(f" {key}", "keyword", action), Part(f" {label} ", "", action)]
+    return parts

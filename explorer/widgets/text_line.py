@@ -1,0 +1,77 @@
+"""One row of text that repaints only when it changes: headings, the stage strip, the run line and the key bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from explorer.highlight import tokenizer
+from explorer.widgets.rows import ChangedRows
+from explorer.widgets.syntax import syntax_styles
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of the row; `style` is a token style name, `action` is done on a click."""
+
+    text: str
+    style: str = ""
+    action: str = ""
+
+
+def highlighted(text: str) -> list[Part]:
+    """Parts of a line of a report, coloured as in the panes."""
+    parts, at = [], 0
+    for length, style in tokenizer("report").tokens(text):
+        parts.append(Part(text[at : at + length], style))
+        at += length
+    return parts
+
+
+class TextLine(ChangedRows, Widget):
+    """`left` is cut where `right` begins."""
+
+    DEFAULT_CSS = "TextLine { height: 1; width: 1fr; background: $surface; color: $foreground; }"
+
+    def __init__(self, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._left: Sequence[Part] = ()
+        self._right: Sequence[Part] = ()
+
+    def show(self, left: Sequence[Part], right: Sequence[Part] = ()) -> None:
+        """Show these parts."""
+        if (left, right) != (self._left, self._right):
+            self._left, self._right = left, right
+            self.refresh()
+
+    @property
+    def text(self) -> str:
+        """What is shown, uncut."""
+        return "".join(part.text for part in (*self._left, *self._right))
+
+    def make_row(self, y: int) -> Strip:
+        """The only row."""
+        base, styles = self.rich_style, syntax_styles(self)
+
+        def segments(parts: Sequence[Part]) -> list[Segment]:
+            out = []
+            for part in parts:
+                meta = Style(meta={"@click": f"screen.{part.action}"}) if part.action else Style()
+                out.append(Segment(part.text, base + styles.get(part.style, Style()) + meta))
+            return out
+
+        width = self.size.width
+        right = Strip(segments(self._right))
+        left = Strip(segments(self._left)).crop_extend(0, max(0, width - right.cell_length), base)
+        return Strip.join([left, right]).crop_extend(0, width, base)
+
+
+def fitted(text: str, width: int) -> str:
+    """`text` cut to `width` columns, with dots where it was cut."""
+    return text if cell_len(text) <= width else set_cell_size(text, max(0, width - 2)) + ".."

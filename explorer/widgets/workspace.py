@@ -1,0 +1,70 @@
+"""The area of the panes. Where each stands is computed by `model.arrangement`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.geometry import NULL_OFFSET, Region, Size, Spacing
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.widget import Widget
+
+from explorer.model.arrangement import TALL, Box, arrange
+
+
+class PaneLayout(Layout):
+    """Places the children whose names are in the arrangement; the others are not shown."""
+
+    name = "panes"
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
+        """Placements of the panes."""
+        boxes = {box.pane: box for box in self._workspace.boxes(size)}
+        placements = []
+        for child in children:
+            box = boxes.get(child.name or "")
+            if box is not None:
+                region = Region(box.x, box.y, box.width, box.height)
+                placements.append(WidgetPlacement(region, NULL_OFFSET, Spacing(), child))
+        return placements
+
+
+class Workspace(Widget):
+    """Shows as many panes as fit. `recent` orders panes by when they were last in focus, `zoomed` is alone."""
+
+    DEFAULT_CSS = "Workspace { height: 1fr; width: 1fr; background: $surface; }"
+
+    def __init__(self, *panes: Widget, id: str | None = None) -> None:
+        super().__init__(*panes, id=id)
+        self.recent: list[str] = ["source"]
+        self.zoomed: str | None = None
+        self._pane_layout = PaneLayout(self)
+
+    @property
+    def layout(self) -> Layout:
+        """The arrangement as a Textual layout."""
+        return self._pane_layout
+
+    def boxes(self, size: Size | None = None) -> Sequence[Box]:
+        """Where the panes stand."""
+        width, height = size or self.size
+        return arrange(width, height, self.recent, self.zoomed, tall=self.app.size.height >= TALL)
+
+    @property
+    def visible_panes(self) -> tuple[str, ...]:
+        """The panes shown now, in reading order."""
+        return tuple(box.pane for box in self.boxes())
+
+    def bring(self, pane: str) -> None:
+        """Show `pane`, in its slot or in place of the zoomed one."""
+        if self.zoomed is not None:
+            self.zoomed = pane
+        self.recent = [pane, *(p for p in self.recent if p != pane)]
+        self.refresh(layout=True)
+
+    def zoom(self, pane: str | None) -> None:
+        """Give one pane all the room; None: back to all."""
+        self.zoomed = pane
+        self.refresh(layout=True)
