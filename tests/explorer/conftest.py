@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_harness import MakeEngine, Recorder
 
 from explorer.engine.client import Engine
 from explorer.engine.limits import Limits
+from tests.explorer.engine_harness import MakeEngine, Recorder
 
 
 @pytest.fixture

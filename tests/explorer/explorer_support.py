@@ -117,7 +117,7 @@ class FakeEngine:
         self.closed += 1
 
     def answer(self, fail: str = "", diagnostic: DiagnosticView | None = None, note: str = "") -> None:
-        """Play the newest compilation; `fail` names the stage that fails with `diagnostic`, `note` goes into listings."""
+        """Play the newest compilation; stage `fail` fails with `diagnostic`, `note` goes into listings."""
         for backend in self.compiled[-1].backends:
             stages = STAGES[backend]
             planned = tuple(s.name for s in stages)
@@ -154,6 +154,18 @@ class CountingDriver(HeadlessDriver):
     def write(self, data: str) -> None:
         """Count what would go to the terminal."""
         self.written += len(data.encode())
+
+
+async def settled(pilot: Pilot[None]) -> int:
+    """Wait until nothing more is painted; returns the bytes written so far."""
+    driver = pilot.app._driver
+    assert isinstance(driver, CountingDriver)
+    written = -1
+    while written != driver.written:
+        written = driver.written
+        await pilot.pause()
+        await pilot.pause()
+    return written
 
 
 class Explorer:

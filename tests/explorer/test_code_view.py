@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from explorer_support import CountingDriver
 from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.pilot import Pilot
@@ -15,6 +14,7 @@ from textual.strip import Strip
 
 from explorer.highlight import Run
 from explorer.widgets.code_view import CodeView, moved
+from tests.explorer.explorer_support import CountingDriver, settled
 
 LINES = [f"%{i} = add %{i - 1}, %{i - 2} : vector<256 x f32>" for i in range(20_000)]
 
@@ -41,7 +41,7 @@ async def opened(lines: list[str]) -> AsyncIterator[tuple[CodeView, Pilot[None]]
         view = app.query_one(CodeView)
         view.load(lines, "ssa")
         view.focus()
-        await pilot.pause()
+        await settled(pilot)
         yield view, pilot
 
 
@@ -63,12 +63,12 @@ async def test_a_cursor_move_repaints_two_rows_and_few_bytes(monkeypatch: pytest
         monkeypatch.setattr(view, "render_line", recorded)
         before = app.written
         view.action_move(1)
-        await pilot.pause()
+        await settled(pilot)
         assert rendered == [0, 1]
         assert 0 < app.written - before <= 4096
         before = app.written
         view.link([5])
-        await pilot.pause()
+        await settled(pilot)
         assert sorted(rendered[2:]) == [5]
         assert 0 < app.written - before <= 4096
 

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from engine_harness import MakeEngine, Recorder
 
 from explorer.engine import messages as m
 from explorer.engine.client import CompileRequest, RunRequest
 from explorer.engine.limits import Limits
+from tests.explorer.engine_harness import MakeEngine, Recorder
 
 FAKE = (sys.executable, str(Path(__file__).parent / "fake_child.py"))
 
