@@ -329,10 +329,16 @@ def no_trap() -> list[Case]:
     return cases
 
 
+def memory_cases() -> list[Case]:
+    """Where elements are, who stores them, and in which order: what depends on the number of threads."""
+    cases = [*sizes(), pointer_chain(), pointer_choice(), scalar_update(), scalar_and_block()]
+    cases.append(elementwise("offset_range", (f32,), f32, lambda b, v: v[0], [edges(f32, 300)], start=77))
+    return [*cases, grid_axes(), scalar_arguments(), odd_bytes()]
+
+
 def every_case() -> list[Case]:
     """All of them."""
-    cases = [*sizes(), *constants(), *no_trap(), pointer_chain(), pointer_choice(), scalar_update(), scalar_and_block()]
-    cases += [grid_axes(), scalar_arguments(), odd_bytes()]
+    cases = [*memory_cases(), *constants(), *no_trap()]
     arithmetic = (ops.Add, ops.Sub, ops.Mul, ops.Maximum, ops.Minimum, ops.Mod)
     cases += [binary(op, element) for op in arithmetic for element in NUMBERS]
     cases += [binary(ops.Div, element) for element in (f32, f64)]
@@ -347,5 +353,4 @@ def every_case() -> list[Case]:
     cases += [compare(op, i1) for op in (ops.CmpEq, ops.CmpNe)]
     types = (i1, *NUMBERS)
     cases += [cast(source, to) for source, to in itertools.permutations(types, 2)]
-    cases.append(elementwise("offset_range", (f32,), f32, lambda b, v: v[0], [edges(f32, 300)], start=77))
     return cases
