@@ -10,15 +10,12 @@ from typing import Any
 from explorer.engine import messages as m
 from explorer.engine.limits import Limits
 from explorer.engine.loglimit import LogLimit
-from explorer.engine.messages import CompileRequest, Event, RunRequest
+from explorer.engine.messages import SLOW_STAGES, CompileRequest, Event, RunRequest
 from explorer.engine.process import default_command
 from explorer.engine.supervisor import Supervisor
 from explorer.model.result import ChildFailure, DiagnosticView, ExampleInfo, ModuleInfo, RunReport, StageView
 
 __all__ = ["SLOW_STAGES", "CompileRequest", "Engine", "Event", "RunRequest"]
-
-#: Stages made by the tools child, and only when somebody looks at them.
-SLOW_STAGES = ("cubin", "sass")
 
 #: A compilation waits this long for the file to be executed and its example described; then it does without.
 PATIENCE = 1.0
@@ -54,6 +51,7 @@ class Engine:
         self._held: CompileRequest | None = None
         self._forced = False
         self._backend = ""
+        self._planned: tuple[str, ...] = ()
         self._cancelling = False
         self._ticking = False
 
@@ -73,10 +71,11 @@ class Engine:
         self._tools = supervisor("tools", self._compiler_failed, 0.0, False)
         self._runner = supervisor("runner", self._runner_failed, 0.0, True)
 
-    async def start(self) -> None:
-        """Start the children; returns at once, they warm up while the screen is painted."""
-        self._runner.start()
-        self._compiler.start()
+    async def start(self, roles: Sequence[str] = ("runner", "compiler")) -> None:
+        """Start children before they are needed; returns at once, they warm up while the screen is painted."""
+        for each in self._supervisors:
+            if each.role in roles:
+                each.start()
 
     def open(self, path: str, text: str, execute: bool = True) -> int:
         """The file was opened or saved; `execute` False only reads it. Answered by `ModuleRead` of that generation:
@@ -202,7 +201,7 @@ class Engine:
         if example is not None and not example.described and not self._forced:
             return
         self._held = None
-        self._backend = request.backends[0]
+        self._backend, self._planned = request.backends[0], ()
         executed, names = (module.text, module.names) if module is not None and module.executed else ("", {})
         job = m.CompileJob(self._compile, request, example, executed, names)
         self._compiler.submit(job, self.limits.compile_s, (m.CompileJob,))
@@ -234,10 +233,10 @@ class Engine:
 
     def _compile_message(self, job: m.CompileJob, message: Any) -> None:
         if isinstance(message, m.CompileStarted):
-            self._backend = message.backend
+            self._backend, self._planned = message.backend, message.planned
         self._on_event(message)
         done = isinstance(message, m.CompileFinished) and message.ok and not job.slow
-        if done and any(name in SLOW_STAGES for name in job.request.wanted):
+        if done and any(name in SLOW_STAGES and name in self._planned for name in job.request.wanted):
             request = dataclasses.replace(job.request, backends=(message.backend,))
             self._tools.submit(dataclasses.replace(job, request=request, slow=True), self.limits.compile_s)
 
@@ -251,15 +250,18 @@ class Engine:
         if job.generation != self._compile:
             return
         backend = job.request.backends[0] if job.slow else self._backend
+        if not job.slow and not self._planned:  # it died before it knew what was to come
+            planned = (failure.stage or "source",)
+            self._on_event(m.CompileStarted(job.generation, backend, job.request.kernel or "", planned))
         self._on_event(m.StageFinished(job.generation, backend, StageView.crashed(failure)))
         self._on_event(m.ChildFailed(job.generation, failure))
+        self._on_event(m.CompileFinished(job.generation, backend, False, slow=job.slow))
         if job.slow:
             return
-        self._on_event(m.CompileFinished(job.generation, backend, False))
         done = job.request.backends.index(backend) + 1
         rest = job.request.backends[done:]
         if rest and not self._cancelling:
-            self._backend = rest[0]
+            self._backend, self._planned = rest[0], ()
             job = dataclasses.replace(job, request=dataclasses.replace(job.request, backends=rest))
             self._compiler.submit(job, self.limits.compile_s)
 

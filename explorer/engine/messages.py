@@ -11,6 +11,9 @@ from typing import Any, TypeAlias
 
 from explorer.model.result import ChildFailure, ExampleInfo, ModuleInfo, RunReport, StageView
 
+#: Stages made by the tools child, and only when somebody looks at them.
+SLOW_STAGES = ("cubin", "sass", "asm")
+
 
 @dataclass(frozen=True, slots=True)
 class CompileRequest:
@@ -18,7 +21,8 @@ class CompileRequest:
 
     `backends` are compiled in order: the visible one first. `kernel` None is the first of the file. Types come from
     `defines` (constexprs as Python values), `signature` (Triton's notation), the example's number, annotations and
-    defaults. `wanted` names slow stages that somebody looks at (`cubin`, `sass`); others stop at the last text stage.
+    defaults. `num_warps` None is the example's, else 4. `wanted` names slow stages that somebody looks at; without
+    them a compilation stops at the last quick one.
     """
 
     path: str
@@ -26,7 +30,7 @@ class CompileRequest:
     kernel: str | None = None
     backends: tuple[str, ...] = ("cuda",)
     chip: str = "sm_90"
-    num_warps: int = 4
+    num_warps: int | None = None
     defines: dict[str, Any] = field(default_factory=dict)
     signature: str = ""
     example: int = 0
@@ -43,7 +47,7 @@ class RunRequest:
     kernel: str | None = None
     backend: str = "cuda"
     chip: str = "sm_90"
-    num_warps: int = 4
+    num_warps: int | None = None
     defines: dict[str, Any] = field(default_factory=dict)
     example: int = 0
     fallback: bool = True
@@ -60,7 +64,7 @@ class ModuleRead:
 
 @dataclass(frozen=True, slots=True)
 class CompileStarted:
-    """A backend's compilation begins: its kernel, the stages to come, the signature it is compiled for.
+    """A backend's compilation begins: its kernel, the stages to come, what it is compiled for.
     `module_changed` means: code outside the kernels differs from what was executed, save to reload."""
 
     generation: int
@@ -68,6 +72,7 @@ class CompileStarted:
     kernel: str
     planned: tuple[str, ...]
     signature: str = ""
+    num_warps: int = 4
     module_changed: bool = False
 
 
@@ -82,12 +87,14 @@ class StageFinished:
 
 @dataclass(frozen=True, slots=True)
 class CompileFinished:
-    """All wanted stages of a backend were sent, or it failed at the last one sent."""
+    """All quick stages of a backend were sent, or it failed at the last one sent. If slow stages were wanted and it is
+    ok, they follow from the tools child, and then a second one of these, marked `slow`."""
 
     generation: int
     backend: str
     ok: bool
     ms: float = 0.0
+    slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

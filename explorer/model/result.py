@@ -101,14 +101,15 @@ class ExampleInfo:
     """An example launch of a kernel.
 
     `types` maps runtime parameters to types in Triton's notation (`*fp32:16`, `i32`), `constexprs` the others to plain
-    values. All are empty until the example was described (its inputs are built only when somebody looks); `error` says
-    why they cannot be.
+    values (what JSON has no word for is `{"dtype": "fp32"}`, `{"tuple": [...]}` or `{"constexpr": ...}`). All are empty
+    until the example was described (its inputs are built only when somebody looks); `error` says why they cannot be.
     """
 
     label: str
     types: dict[str, str] = field(default_factory=dict)
     constexprs: dict[str, Any] = field(default_factory=dict)
     grid: tuple[int, ...] = ()
+    num_warps: int | None = None
     error: str = ""
 
     @property
@@ -185,8 +186,8 @@ class RunReport:
     """One example run and checked.
 
     `backend` and `device` are what it really ran on; `note` says so if another backend was asked for. `reference` is
-    what the outputs were compared with ("numpy" or "interp"). `message` is why it could not run or failed as a whole;
-    `unavailable` is True if the backend cannot run on this machine at all.
+    what the outputs were compared with ("NumPy" or "interpreter"). `message` is why it could not run or failed as a
+    whole; `unavailable` is True if the backend cannot run on this machine at all.
     """
 
     ok: bool

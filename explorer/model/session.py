@@ -34,7 +34,7 @@ class Settings:
     example: int = 0
     backend: str = "cuda"
     chip: str = "sm_90"
-    num_warps: int = 4
+    num_warps: int | None = None
     defines: dict[str, Any] = field(default_factory=dict)
     signature: str = ""
     execute: bool = True
@@ -51,6 +51,7 @@ class Result:
     finished: bool = False
     kernel: str = ""
     signature: str = ""
+    num_warps: int = 4
     ms: float = 0.0
 
     def listing(self, name: str) -> tuple[StageView | None, bool]:
@@ -161,7 +162,9 @@ class Session:
             result = self.results.get(event.backend)
             if result is None or event.generation != result.generation:
                 return False
-            result.finished, result.ms, self.busy = True, event.ms, None
+            if not event.slow:
+                result.finished, result.ms = True, event.ms
+            self.busy = None
         elif isinstance(event, RunFinished):
             if event.generation < self._ran:
                 return False
@@ -190,6 +193,7 @@ class Session:
             generation=event.generation,
             kernel=event.kernel,
             signature=event.signature,
+            num_warps=event.num_warps,
         )
         self.module_changed = event.module_changed
 

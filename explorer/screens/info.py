@@ -38,7 +38,7 @@ def info_lines(session: Session, colours: str) -> list[str]:
     lines = [
         f"file      {s.path}",
         f"kernel    {session.result.kernel}  {session.result.signature}",
-        f"target    backend {session.backend}  chip {s.chip}  {s.num_warps} warps",
+        f"target    backend {session.backend}  chip {s.chip}  {session.result.num_warps} warps",
         f"python    {platform.python_version()}  {platform.platform()}",
         f"terminal  TERM={os.environ.get('TERM', '')}  COLORTERM={os.environ.get('COLORTERM', '')}  {colours} colours",
         "",

@@ -33,7 +33,8 @@ def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
     elif session.module is not None and not session.module.executed and settings.execute:
         right.append(Part("file not executed  ", "doubtful", "pane(8)"))
     right.append(Part(f"backend {session.backend}", "keyword", "backend"))
-    right.append(Part(f"  {settings.chip}  {settings.num_warps} warp{'s' if settings.num_warps > 1 else ''} "))
+    num_warps = session.result.num_warps
+    right.append(Part(f"  {settings.chip}  {num_warps} warp{'s' if num_warps > 1 else ''} "))
     return left, right
 
 

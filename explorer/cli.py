@@ -1,0 +1,223 @@
+"""The command line, checked: what is wrong with it is said in a sentence, with what to do about it.
+
+Neither Textual nor the compiler is imported for it, so that `--help` and mistakes are answered at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import os
+import tokenize
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from explorer.engine.messages import CompileRequest, RunRequest
+from explorer.model.session import Settings
+from mytriton.stage import FAMILIES
+from mytriton.target import BACKENDS, CHIPS
+
+Mode = Literal["ui", "stages", "print", "check", "json"]
+
+_EPILOG = """\
+examples:
+  mytriton-explore examples/kernels/add.py                     look at it, edit it, run it
+  mytriton-explore add.py --stages --backend mlir              what each stage did
+  mytriton-explore add.py --print ptx --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
+  mytriton-explore add.py --check --backend cpu                run the file's examples
+
+exit codes: 0 all well, 1 a kernel or a check failed, 2 bad input, 3 the backend cannot run here
+"""
+
+
+class BadInput(Exception):
+    """The command line or the file it names cannot be worked with; a sentence that says what to do."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line. `text` is the file's content; `example` is a number or a label as given, None if it was not."""
+
+    path: str
+    text: str
+    mode: Mode = "ui"
+    kernel: str | None = None
+    example: str | None = None
+    backend: str = "cuda"
+    chip: str = "sm_90"
+    num_warps: int | None = None
+    defines: dict[str, Any] = field(default_factory=dict)
+    signature: str = ""
+    execute: bool = True
+    stage: str = ""
+
+    def settings(self) -> Settings:
+        """What the UI starts with."""
+        if self.example is not None and not self.example.isdigit():
+            raise BadInput(f"--example {self.example}: in the UI give an example by its number, from 0")
+        return Settings(
+            self.path,
+            self.kernel,
+            int(self.example or 0),
+            self.backend,
+            self.chip,
+            self.num_warps,
+            self.defines,
+            self.signature,
+            self.execute,
+        )
+
+    def compile_request(
+        self, text: str, kernel: str | None, example: int, wanted: Sequence[str] = ()
+    ) -> CompileRequest:
+        """What to ask the engine for."""
+        return CompileRequest(
+            self.path,
+            text,
+            kernel,
+            (self.backend,),
+            self.chip,
+            self.num_warps,
+            self.defines,
+            self.signature,
+            example,
+            tuple(wanted),
+        )
+
+    def run_request(self, text: str, kernel: str | None, example: int, fallback: bool) -> RunRequest:
+        """What to ask the engine to run."""
+        return RunRequest(
+            self.path, text, kernel, self.backend, self.chip, self.num_warps, self.defines, example, fallback
+        )
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> BadInput:
+    """A name that is none of the known ones: suggests the nearest."""
+    near = get_close_matches(name, known, 1, 0.4)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return BadInput(f"there is no {what} {name!r}; {hint}there {'is' if len(known) == 1 else 'are'} {', '.join(known)}")
+
+
+def read_source(path: str) -> str:
+    """The text of a Python file, by its own encoding; `BadInput` says why it cannot be had."""
+    file = Path(path)
+    if file.is_dir():
+        inside = sorted(p.name for p in file.glob("*.py"))[:5]
+        listed = f", such as {file / inside[0]}" if inside else ""
+        raise BadInput(f"{path} is a directory; name a kernel file{listed}")
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        near = get_close_matches(file.name, [p.name for p in file.parent.glob("*.py")], 1)
+        hint = f"did you mean {file.parent / near[0]}?" if near else "check the path"
+        raise BadInput(f"{path} does not exist; {hint}") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); check its permissions") from None
+    if b"\0" in data:
+        raise BadInput(f"{path} is a binary file; name a Python file with a kernel in it")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return io.TextIOWrapper(io.BytesIO(data), encoding).read()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        hint = "save it as UTF-8, or declare its encoding in its first line"
+        raise BadInput(f"{path} is not UTF-8 text (line {line}, byte {data[error.start]:#04x}); {hint}") from None
+    except SyntaxError as error:  # a declared encoding that does not exist
+        raise BadInput(f"{path}: {error.msg}; correct the encoding its first line declares") from None
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(f"{message}; see mytriton-explore --help")
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="mytriton-explore",
+        description="Shows every stage of a Triton-style kernel's compilation, live while it is edited, and runs it.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", metavar="FILE", help="a Python file with at least one @jit kernel")
+    what = parser.add_argument_group("what to look at")
+    what.add_argument("--kernel", metavar="N", help="its name (default: the file's only one; in the UI the first)")
+    what.add_argument("--example", metavar="N", help="an example by number, from 0, or by label (default: the first)")
+    what.add_argument("--backend", metavar="|".join(BACKENDS), help="default: $MYTRITON_BACKEND, else cuda")
+    what.add_argument("--chip", default="sm_90", help="NVIDIA architecture (default: %(default)s)")
+    what.add_argument("-D", dest="defines", metavar="NAME=VALUE", action="append", default=[], help="a constexpr")
+    what.add_argument("--num-warps", metavar="N", help="warps that share a program (default: the example's, else 4)")
+    what.add_argument(
+        "--signature", metavar="SIG", default="", help='argument types, such as "*fp32:16, *fp32, i32, 64"'
+    )
+    what.add_argument("--no-exec", action="store_true", help="never execute the file, only read it")
+    instead = parser.add_argument_group("instead of the UI").add_mutually_exclusive_group()
+    instead.add_argument("--stages", action="store_true", help="one line a stage: name, status, ms, cause")
+    instead.add_argument("--print", metavar="STAGE", help=f"a listing: a stage, or one of {' '.join(FAMILIES)}")
+    instead.add_argument("--check", action="store_true", help="run the examples and compare; one line each")
+    instead.add_argument("--json", action="store_true", help="everything, as JSON")
+    return parser
+
+
+def _num_warps(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number not in (1, 2, 4, 8, 16, 32):
+        raise BadInput(f"--num-warps {text}: the number of warps must be 1, 2, 4, 8, 16 or 32")
+    return number
+
+
+def _defines(items: Sequence[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for item in items:
+        name, equals, text = item.partition("=")
+        if not equals or not name.isidentifier():
+            raise BadInput(f"-D {item}: write it as NAME=VALUE, such as -D BLOCK=1024")
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            raise BadInput(f"-D {item}: {text!r} is not a Python number, string, True, False or None") from None
+        if value is not None and not isinstance(value, (bool, int, float, str)):
+            raise BadInput(f"-D {item}: a constexpr must be a number, a string, True, False or None")
+        values[name] = value
+    return values
+
+
+def parse(argv: Sequence[str]) -> Options:
+    """The options of a command line; raises `BadInput`. Reads the file."""
+    found = _parser().parse_args(list(argv))
+    backend = found.backend or os.environ.get("MYTRITON_BACKEND") or "cuda"
+    if backend not in BACKENDS:
+        raise unknown("backend", backend, BACKENDS)
+    if found.chip not in CHIPS:
+        raise unknown("chip", found.chip, tuple(CHIPS))
+    if found.check and found.no_exec:
+        raise BadInput("--check runs the file's examples, so it cannot go with --no-exec; leave one of them away")
+    modes: dict[Mode, bool] = {
+        "stages": found.stages,
+        "print": found.print is not None,
+        "check": found.check,
+        "json": found.json,
+    }
+    return Options(
+        found.file,
+        read_source(found.file),
+        next((mode for mode, given in modes.items() if given), "ui"),
+        found.kernel,
+        found.example,
+        backend,
+        found.chip,
+        _num_warps(found.num_warps),
+        _defines(found.defines),
+        found.signature,
+        not found.no_exec,
+        found.print or "",
+    )

@@ -1,0 +1,76 @@
+"""What types and constexprs a kernel is compiled for, and how that is written.
+
+In order of rank: `-D`, the signature, the example, annotations and defaults (a kernel edited after its example was
+described keeps the example's types for the parameters that are still there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.engine.plain import TYPE_NAMES, from_plain
+from explorer.model.result import ExampleInfo
+from mytriton.diagnostics import LaunchError
+from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
+from mytriton.ir.core import ParamInfo
+from mytriton.specialize import Specialization, parse_signature
+from mytriton.types import PointerType, ScalarType, Type
+
+
+def choose(kernel: Kernel, defines: Mapping[str, Any], signature: str, example: ExampleInfo | None) -> Specialization:
+    """The specialization to compile; raises `LaunchError` if something is missing or is not a type."""
+    if signature.strip():
+        try:
+            return parse_signature(kernel, signature, defines)
+        except LaunchError:
+            if example is None:
+                raise
+            names = {p.name for p in kernel.params}
+            known = {name: from_plain(value) for name, value in example.constexprs.items() if name in names}
+            return parse_signature(kernel, signature, {**known, **defines})
+    if example is None or not example.described or example.error:
+        if not any(p.type for p in kernel.params) and example is not None and example.error:
+            raise LaunchError(f"the example {example.label} gives no types: {example.error}")
+        return parse_signature(kernel, "", defines)
+    entries = [_entry(kernel, param, defines, example) for param in kernel.params]
+    constexprs = {p.name: from_plain(example.constexprs[p.name]) for p in kernel.params if p.name in example.constexprs}
+    return parse_signature(kernel, ", ".join(entries), {**constexprs, **defines})
+
+
+def _entry(kernel: Kernel, param: KernelParam, defines: Mapping[str, Any], example: ExampleInfo) -> str:
+    if param.name in defines or param.name in example.constexprs:
+        return "None"  # its place in the signature; the value is given by name
+    if param.name in example.types and not param.is_constexpr:
+        return example.types[param.name]
+    if param.type and not param.is_constexpr:
+        return param.type
+    if param.default is not MISSING:
+        return literal(param.default)
+    what = f"constexpr parameter `{param.name}`" if param.is_constexpr else f"parameter `{param.name}`"
+    hint = "add it to the example and save the file" + (
+        f", or give -D {param.name}=VALUE" if param.is_constexpr else ""
+    )
+    raise LaunchError(f"the example {example.label} has no value for the {what} of `{kernel.name}`; {hint}")
+
+
+def literal(value: Any) -> str:
+    """A constexpr as it stands in a signature."""
+    if isinstance(value, ScalarType):
+        return TYPE_NAMES[value]
+    return repr(value)
+
+
+def type_text(type_: Type, info: ParamInfo) -> str:
+    """A runtime parameter's type in Triton's notation: `*fp32:16`, `i32`."""
+    pointer = isinstance(type_, PointerType)
+    element = type_.element if isinstance(type_, PointerType) else type_
+    assert isinstance(element, ScalarType)  # no parameter is a block
+    return ("*" if pointer else "") + TYPE_NAMES[element] + (":16" if info.divisible_by_16 else "")
+
+
+def signature_text(kernel: Kernel, specialization: Specialization) -> str:
+    """The specialization as one signature, in parameter order: what `--signature` takes."""
+    entries = {name: type_text(type_, info) for name, type_, info in specialization.params}
+    entries.update((name, literal(value)) for name, value in specialization.constexprs)
+    return ", ".join(entries[p.name] for p in kernel.params)

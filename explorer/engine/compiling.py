@@ -1,0 +1,159 @@
+"""The compiler and tools children: source text to stages. The user's module is never imported here."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from explorer.engine import arguments, reading
+from explorer.engine import messages as m
+from explorer.engine.child import Channel
+from explorer.engine.views import diagnostic_view, stage_view
+from explorer.model.result import LineView, StageView
+from mytriton.compile import compile_kernel
+from mytriton.diagnostics import CompileError, Diagnostic, LaunchError
+from mytriton.frontend.kernel import Kernel
+from mytriton.frontend.module import Module
+from mytriton.specialize import Specialization
+from mytriton.stage import Clock, Compilation, Stage
+from mytriton.target import Target
+
+#: Compilations kept, so that what is typed and taken back, and every edit outside the kernel, costs nothing.
+_KEPT = 16
+
+_WARM_TEXT = """\
+import mytriton
+import mytriton.language as tl
+
+@mytriton.jit
+def warm(x: "*fp32", n: "i32", BLOCK: tl.constexpr = 256):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, mask=at < n, other=0.0) + 1.0, mask=at < n)
+"""
+
+
+class Worker:
+    """Reads and compiles texts. Stages are sent one by one; before each, the client is told what is entered."""
+
+    worn_out = False
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._kept: OrderedDict[Any, Compilation] = OrderedDict()
+        self._module: tuple[Any, Module] | None = None
+
+    def warm_up(self) -> Iterator[None]:
+        """Load each backend's libraries by compiling a small kernel, up to the stages that are slow."""
+        (kernel,) = reading.read(_WARM_TEXT, "warm.py").kernels
+        specialization = arguments.choose(kernel, {}, "", None)
+        for backend in ("cuda", "mlir", "cpu"):
+            compilation = compile_kernel(kernel, specialization, Target(backend))
+            for name in compilation.planned:
+                if name in m.SLOW_STAGES:
+                    break
+                compilation.run(name)
+                yield
+
+    def handle(self, job: m.ReadJob | m.CompileJob) -> None:
+        """Do one job; its answers are sent as they are known."""
+        if isinstance(job, m.ReadJob):
+            self._channel.enter("source", f"reading {job.path}")
+            self._channel.send(m.ModuleRead(job.generation, reading.module_info(job.text, job.path)))
+            return
+        for backend in job.request.backends:
+            self._compile(job, backend)
+
+    def _compile(self, job: m.CompileJob, backend: str) -> None:
+        request, send = job.request, self._channel.send
+        self._channel.enter("source", "running stage 'source'")
+        try:
+            module = self._read(job)
+            kernel = reading.choose_kernel(module, request.kernel)
+            specialization = self._specialization(kernel, job)
+        except CompileError as error:
+            if not job.slow:
+                send(m.CompileStarted(job.generation, backend, request.kernel or "", ("source",)))
+                send(m.StageFinished(job.generation, backend, _unreadable(request, error)))
+            send(m.CompileFinished(job.generation, backend, False, slow=job.slow))
+            return
+        num_warps = request.num_warps or (job.example.num_warps if job.example is not None else None) or 4
+        target = Target(backend, request.chip, num_warps)
+        compilation, cached = self._compilation(kernel, specialization, target)
+        if not job.slow:
+            signature = arguments.signature_text(kernel, specialization)
+            changed = bool(job.executed) and reading.changed_outside(job.executed, request.text, module)
+            planned = compilation.planned
+            send(m.CompileStarted(job.generation, backend, kernel.name, planned, signature, num_warps, changed))
+        with Clock() as clock:
+            ok = self._run(job, backend, kernel, compilation, cached)
+        send(m.CompileFinished(job.generation, backend, ok, round(clock.seconds * 1e3, 3), job.slow))
+
+    def _read(self, job: m.CompileJob) -> Module:
+        # Once for all backends of a job, and again only for another text.
+        key = (job.request.path, job.request.text, repr(job.names))
+        if self._module is None or self._module[0] != key:
+            self._module = key, reading.read(job.request.text, job.request.path, job.names)
+        return self._module[1]
+
+    def _specialization(self, kernel: Kernel, job: m.CompileJob) -> Specialization:
+        request = job.request
+        try:
+            return arguments.choose(kernel, request.defines, request.signature, job.example)
+        except LaunchError as error:
+            raise CompileError([Diagnostic("MT970", str(error), stage="source")]) from None
+
+    def _compilation(self, kernel: Kernel, specialization: Specialization, target: Target) -> tuple[Compilation, bool]:
+        """A compilation of the kernel, and how many of its stages were made earlier: one whose text stood elsewhere
+        in the file serves as well, since nothing that is compiled depends on the place."""
+        key = (reading.kernel_key(kernel), specialization.key, target)
+        found = self._kept.pop(key, None)
+        compilation = found or compile_kernel(kernel, specialization, target)
+        self._kept[key] = compilation
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return compilation, found is not None
+
+    def _run(self, job: m.CompileJob, backend: str, kernel: Kernel, compilation: Compilation, cached: bool) -> bool:
+        units = (kernel.unit, *compilation.units[1:])
+        already = len(compilation.stages) if cached else 0
+        sent = 0
+        for name in compilation.planned:
+            slow = name in m.SLOW_STAGES
+            if slow and not (job.slow and name in job.request.wanted):
+                if not job.slow:
+                    break
+                continue
+            self._channel.enter(name, f"running stage '{name}'")
+            compilation.run(name)
+            stages = compilation.stages
+            end = next((i + 1 for i, stage in enumerate(stages) if stage.name == name), len(stages))
+            for index in range(sent, end):
+                stage = stages[index]
+                if (stage.name in m.SLOW_STAGES) == job.slow:
+                    view = _view(stage, units, job.request.path, index < already)
+                    self._channel.send(m.StageFinished(job.generation, backend, view))
+            sent = end
+            if compilation.failed is not None and sent == len(stages):
+                return False
+        return compilation.failed is None
+
+
+def _view(stage: Stage, units: Any, path: str, cached: bool) -> StageView:
+    try:
+        return stage_view(stage, units, path, cached)
+    except Exception as error:  # noqa: BLE001 (a listing that cannot be printed is a fault of ours, in one stage)
+        message = f"internal error while listing stage {stage.name!r}: {type(error).__name__}: {error}"
+        finding = diagnostic_view(Diagnostic("MT999", message, stage=stage.name), units, path)
+        return StageView(stage.name, stage.kind, stage.language, "failed", diagnostics=(finding,))
+
+
+def _unreadable(request: m.CompileRequest, error: CompileError) -> StageView:
+    findings = tuple(
+        replace(diagnostic_view(d, error.units, request.path), path=request.path) for d in error.diagnostics
+    )
+    lines = tuple(
+        LineView(text, number, 1, number, len(text) + 1) for number, text in enumerate(request.text.split("\n"), 1)
+    )
+    return StageView("source", "source", "python", "failed", lines=lines, diagnostics=findings)

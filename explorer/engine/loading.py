@@ -1,0 +1,105 @@
+"""A kernel file executed, in the runner child only: afresh each time, from a text that need not be saved."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+from explorer.engine.plain import to_plain
+from explorer.model.result import DiagnosticView, ExampleInfo
+from mytriton.frontend.kernel import MISSING
+from mytriton.launch import JITFunction
+
+
+class LoadFailed(Exception):
+    """Executing the file raised; `finding` says what, and at which line of it."""
+
+    def __init__(self, finding: DiagnosticView) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An executed file."""
+
+    path: str
+    text: str
+    module: ModuleType
+
+    def kernel(self, name: str | None) -> JITFunction | None:
+        """The kernel of that name, or the first of the file."""
+        found = [v for v in vars(self.module).values() if isinstance(v, JITFunction) and self._is_ours(v)]
+        return next((k for k in found if name is None or k.name == name), None)
+
+    def _is_ours(self, kernel: JITFunction) -> bool:
+        return kernel.function.__code__.co_filename == self.path
+
+    def examples(self, kernel: str) -> tuple[ExampleInfo, ...]:
+        """The labels of a kernel's examples; nothing is built."""
+        found = self.kernel(kernel)
+        return tuple(ExampleInfo(case.label) for case in found.examples) if found is not None else ()
+
+    def names(self) -> dict[str, Any]:
+        """The module's numbers, strings and constexprs, as JSON."""
+        plain = {name: to_plain(value) for name, value in vars(self.module).items() if not name.startswith("__")}
+        return {name: value for name, value in plain.items() if value is not MISSING}
+
+
+def load(path: str, text: str) -> Loaded:
+    """Execute a text as the module at `path`; raises `LoadFailed`.
+
+    Everything the file imported from beside it is forgotten first, so that a changed helper module is read again;
+    installed packages stay loaded.
+    """
+    folder = str(Path(path).resolve().parent)
+    _forget(folder)
+    if sys.path[:1] != [folder]:
+        sys.path.insert(0, folder)
+    sys.argv = [path]
+    # `inspect` and tracebacks find the text that is executed here, not what is on the disk.
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    name = f"explored_{Path(path).stem}"
+    module = sys.modules[name] = ModuleType(name)
+    module.__file__ = path
+    try:
+        exec(compile(text, path, "exec", dont_inherit=True), vars(module))
+    except SystemExit as error:
+        what = f"the file ends the process while it is executed (sys.exit({error.code!r}))"
+        raise LoadFailed(
+            _finding(path, error.__traceback__, what, 'put that under `if __name__ == "__main__":`')
+        ) from None
+    except ImportError as error:
+        hint = "install what it imports, or open the file with --no-exec"
+        raise LoadFailed(_finding(path, error.__traceback__, _described(error), hint)) from None
+    except Exception as error:  # noqa: BLE001 (whatever the author's code raises)
+        hint = "mend that line, or open the file with --no-exec"
+        raise LoadFailed(_finding(path, error.__traceback__, _described(error), hint)) from None
+    return Loaded(path, text, module)
+
+
+def _forget(folder: str) -> None:
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        near = file is not None and Path(file).is_absolute() and Path(file).is_relative_to(folder)
+        ours = name.split(".")[0] in ("mytriton", "explorer", "__main__")
+        if name.startswith("explored_") or (near and not ours and "site-packages" not in str(file)):
+            del sys.modules[name]
+
+
+def _described(error: Exception) -> str:
+    return "".join(traceback.format_exception_only(type(error), error)).strip()
+
+
+def _finding(path: str, where: TracebackType | None, message: str, hint: str) -> DiagnosticView:
+    frames = [f for f in traceback.extract_tb(where) if f.filename == path]
+    line = frames[-1].lineno if frames else None
+    place = f"{path}:{line}" if line else path
+    excerpt = f"\n{line} | {frames[-1].line}" if frames else ""
+    rendered = f"{place}: error[MT982]: {message}{excerpt}\nhelp: {hint}"
+    return DiagnosticView("MT982", "error", message, path, line, 1 if line else None, hint=hint, rendered=rendered)

@@ -1,0 +1,40 @@
+"""Compile-time values as JSON, for the way between the children: numbers, strings, None, dtypes, tuples, constexprs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mytriton.frontend.kernel import MISSING
+from mytriton.frontend.names import SIGNATURE_TYPES
+from mytriton.language import constexpr
+from mytriton.types import ScalarType
+
+#: How a signature names each element type.
+TYPE_NAMES = {type_: name for name, type_ in reversed(SIGNATURE_TYPES.items())}
+
+
+def to_plain(value: Any) -> Any:
+    """The value as JSON; `MISSING` if it is none of these."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, ScalarType):
+        return {"dtype": TYPE_NAMES[value]}
+    if isinstance(value, constexpr):
+        inner = to_plain(value.value)
+        return MISSING if inner is MISSING else {"constexpr": inner}
+    if isinstance(value, tuple):
+        items = [to_plain(item) for item in value]
+        return MISSING if MISSING in items else {"tuple": items}
+    return MISSING
+
+
+def from_plain(value: Any) -> Any:
+    """What `to_plain` was given."""
+    if not isinstance(value, dict):
+        return value
+    ((kind, inner),) = value.items()
+    if kind == "dtype":
+        return SIGNATURE_TYPES[inner]
+    if kind == "tuple":
+        return tuple(from_plain(item) for item in inner)
+    return constexpr(from_plain(inner))

@@ -1,0 +1,66 @@
+"""Checks an example, and puts the compiler's report in plain words."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any
+
+from explorer.engine.messages import RunRequest
+from explorer.engine.views import diagnostic_view
+from explorer.model.result import DiagnosticView, OutputReport, RunReport
+from mytriton import check
+from mytriton.backends.nvidia.device import probe
+from mytriton.diagnostics import CompileError, LaunchError
+from mytriton.examples import Example, ExampleCase
+from mytriton.launch import JITFunction
+from mytriton.target import Target
+
+
+def diagnosed(error: CompileError, path: str) -> tuple[DiagnosticView, ...]:
+    """The findings of a compilation that failed."""
+    return tuple(diagnostic_view(d, error.units, path) for d in error.diagnostics)
+
+
+def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str) -> RunReport:
+    """Run a case on a backend and compare its outputs; raises what compiling and launching raise."""
+    chip = _chip_here() if backend in ("cuda", "mlir") else request.chip
+    report = check.check_example(kernel, _redefined(case, request), Target(backend, chip))
+    changed = [o.name for o in report.outputs if not o.is_output]
+    return RunReport(
+        report.ok,
+        report.backend,
+        report.device,
+        outputs=tuple(_output_view(o) for o in report.outputs),
+        seconds=report.seconds,
+        reference=report.reference,
+        message=f"{', '.join(changed)} should not have changed" if changed else "",
+    )
+
+
+def _redefined(case: ExampleCase, request: RunRequest) -> ExampleCase:
+    """The example with the constexprs and the number of warps that were asked for by name."""
+    options = {} if request.num_warps is None else {"num_warps": request.num_warps}
+    if not request.defines and not options:
+        return case
+
+    @functools.wraps(case.function)
+    def build(**values: Any) -> Example:
+        example = case.function(**values)
+        args, known = {**example.args, **request.defines}, {**example.options, **options}
+        return replace(example, args=args, options=known)
+
+    return replace(case, function=build)
+
+
+def _chip_here() -> str:
+    """A kernel that is run is compiled for the GPU there is, whatever chip is being looked at."""
+    device = probe().devices[0]
+    if device.chip is None:
+        raise LaunchError(f"kernels cannot be compiled for {device.name}; it is too old or too new")
+    return device.chip
+
+
+def _output_view(o: check.OutputReport) -> OutputReport:
+    first = (o.first, str(o.actual), str(o.expected)) if o.first is not None else (None, "", "")
+    return OutputReport(o.name, o.ok, o.max_abs, o.max_rel, o.max_ulp, o.mismatches, o.size, *first)

@@ -1,0 +1,142 @@
+"""The runner child: executes the user's file, builds examples, runs and checks them."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from explorer.engine import messages as m
+from explorer.engine import reading
+from explorer.engine.arguments import type_text
+from explorer.engine.child import Channel
+from explorer.engine.loading import Loaded, LoadFailed, load
+from explorer.engine.plain import to_plain
+from explorer.engine.reporting import checked, diagnosed
+from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
+from mytriton import backends
+from mytriton.diagnostics import CompileError, MytritonError
+from mytriton.launch import JITFunction
+from mytriton.specialize import bind, specialize
+from mytriton.stage import Clock
+
+_GPU = ("cuda", "mlir")
+
+
+class Worker:
+    """Holds the file as it was executed last. After a fault on the GPU the process is worn out: nothing on the device
+    can be trusted any more."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.worn_out = False
+        self._channel = channel
+        self._loaded: Loaded | None = None
+
+    def warm_up(self) -> Iterator[None]:
+        """Load what every file and check needs."""
+        for name in ("numpy", "ml_dtypes", "mytriton.check", "mytriton.frontend.lower"):
+            importlib.import_module(name)
+            yield
+
+    def handle(self, job: Any) -> None:
+        """Do one job and send its answer."""
+        if isinstance(job, m.LoadJob):
+            self._channel.send(m.ModuleRead(job.generation, self._load(job)))
+        elif isinstance(job, m.DescribeJob):
+            info = self._describe(job)
+            self._channel.send(m.Described(job.generation, job.kernel, job.example, info))
+        else:
+            self._channel.send(m.RunFinished(job.generation, self._run(job.request)))
+
+    # Loading
+
+    def _load(self, job: m.LoadJob) -> ModuleInfo:
+        self._channel.enter("import", f"reading {job.path}")
+        read = reading.module_info(job.text, job.path)
+        if read.diagnostics:
+            return read
+        with Clock() as clock:
+            try:
+                loaded = self._execute(job.path, job.text)
+            except LoadFailed as failure:
+                return replace(read, diagnostics=(failure.finding,))
+        kernels = tuple(replace(k, examples=loaded.examples(k.name)) for k in read.kernels)
+        return replace(read, kernels=kernels, executed=True, seconds=clock.seconds, names=loaded.names(), text=job.text)
+
+    def _execute(self, path: str, text: str) -> Loaded:
+        self._loaded = None
+        self._channel.enter("import", f"importing {Path(path).name}")
+        self._loaded = load(path, text)
+        return self._loaded
+
+    def _at_hand(self, path: str, text: str) -> Loaded:
+        loaded = self._loaded
+        return (
+            loaded if loaded is not None and (loaded.path, loaded.text) == (path, text) else self._execute(path, text)
+        )
+
+    # Examples
+
+    def _describe(self, job: m.DescribeJob) -> ExampleInfo:
+        """Types, constexprs and grid of an example, from its inputs."""
+        try:
+            kernel = self._at_hand(job.path, job.text).kernel(job.kernel)
+            if kernel is None or job.example >= len(kernel.examples):
+                return ExampleInfo("", error="the file has no such example when it is executed")
+            case = kernel.examples[job.example]
+            self._channel.enter("inputs", f"building the inputs of {case.label}")
+            example = case.build()
+            bound = bind(kernel.kernel, (), example.args)
+            found = specialize(kernel.kernel, bound, runs=False)
+            types = {name: type_text(type_, info) for name, type_, info in found.params}
+            constexprs = {name: to_plain(value) for name, value in found.constexprs}
+            grid = example.grid(bound) if callable(example.grid) else example.grid
+            extents = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
+            return ExampleInfo(case.label, types, constexprs, extents, example.options.get("num_warps"))
+        except (LoadFailed, MytritonError) as error:
+            return ExampleInfo("", error=str(error))
+        except Exception as error:  # noqa: BLE001 (the author's function may raise anything)
+            return ExampleInfo("", error=_last_line(error))
+
+    # Running
+
+    def _run(self, request: m.RunRequest) -> RunReport:
+        report = RunReport(False, request.backend, kernel=request.kernel or "")
+        try:
+            kernel = self._at_hand(request.path, request.text).kernel(request.kernel)
+            if kernel is None:
+                return replace(report, message=f"there is no kernel {request.kernel or ''!r} in the executed file")
+            report = replace(report, kernel=kernel.name)
+            if not 0 <= request.example < len(kernel.examples):
+                hint = f"declare an example with @{kernel.name}.example"
+                return replace(report, message=f"{kernel.name} has no example to run; {hint}")
+            return self._check(kernel, request, report)
+        except LoadFailed as failure:
+            return replace(report, message=failure.finding.message, diagnostics=(failure.finding,))
+        except CompileError as error:
+            return replace(report, message="it does not compile", diagnostics=diagnosed(error, request.path))
+        except MytritonError as error:
+            return replace(report, message=str(error))
+        except Exception as error:  # noqa: BLE001 (the author's function or the device may raise anything)
+            self.worn_out = report.backend in _GPU
+            traceback.print_exc()
+            return replace(report, message=_last_line(error))
+
+    def _check(self, kernel: JITFunction, request: m.RunRequest, report: RunReport) -> RunReport:
+        backend, note = request.backend, ""
+        reason = backends.get(backend).available()
+        if reason is not None:
+            if not request.fallback or backend not in _GPU:
+                return replace(report, message=reason, unavailable=True)
+            backend, note = "cpu", f"ran on the cpu backend, not on {backend}: {reason}"
+        case = kernel.examples[request.example]
+        self._channel.enter("run", f"running {kernel.name}, {case.label}, on backend {backend}")
+        found = checked(kernel, case, request, backend)
+        return replace(found, kernel=kernel.name, example=case.label, note=note)
+
+
+def _last_line(error: Exception) -> str:
+    return "".join(traceback.format_exception_only(type(error), error)).strip()

@@ -1,0 +1,66 @@
+"""The compiler's records as plain views: what is relative to a function becomes a place in the edited file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from explorer.model.result import ChangeView, DiagnosticView, LineView, StageView
+from mytriton.diagnostics import Diagnostic, render
+from mytriton.source import SourceUnit, Span
+from mytriton.stage import Line, Stage
+
+_NOWHERE = (None, None, None, None)
+Place = tuple[int | None, int | None, int | None, int | None]
+
+
+def place(span: Span | None, units: Sequence[SourceUnit], path: str) -> Place:
+    """Line, column, end line and end column of a span in the file `path`: of the innermost call site in that file, for
+    a span inside a helper of another one; all None if there is none."""
+    while span is not None:
+        unit = units[span.unit] if span.unit < len(units) else None
+        if unit is not None and unit.path == path:
+            first = unit.first_line - 1
+            return first + span.line, span.column, first + span.end_line, span.end_column
+        span = span.call_site
+    return _NOWHERE
+
+
+def line_view(line: Line, units: Sequence[SourceUnit], path: str) -> LineView:
+    """One line of a listing."""
+    return LineView(line.text, *place(line.span, units, path), line.values)
+
+
+def diagnostic_view(finding: Diagnostic, units: Sequence[SourceUnit], path: str) -> DiagnosticView:
+    """One finding, rendered too."""
+    span = finding.span
+    where = place(span, units, path)
+    in_file = path if where != _NOWHERE or span is None or span.unit >= len(units) else units[span.unit].path
+    return DiagnosticView(
+        finding.code,
+        finding.severity,
+        finding.message,
+        in_file,
+        *where,
+        hint=finding.hint,
+        stage=finding.stage,
+        rendered=render(finding, units),
+    )
+
+
+def stage_view(stage: Stage, units: Sequence[SourceUnit], path: str, cached: bool = False) -> StageView:
+    """A stage with its whole listing. `cached` marks a good one as taken over from an earlier compilation."""
+    changes = tuple(
+        ChangeView(c.pass_name, c.rule, c.before, c.after, c.why, place(c.span, units, path)[0]) for c in stage.changes
+    )
+    return StageView(
+        stage.name,
+        stage.kind,
+        stage.language,
+        "cached" if cached and stage.status == "ok" else stage.status,
+        round(stage.seconds * 1e3, 3),
+        tuple(line_view(line, units, path) for line in stage.lines),
+        changes,
+        dict(stage.stats),
+        tuple(diagnostic_view(d, units, path) for d in stage.diagnostics),
+        stage.reason,
+    )
