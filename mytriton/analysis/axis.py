@@ -13,7 +13,7 @@ from mytriton.analysis.ranges import Range, no_signed_overflow, value_ranges
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.target import Target
-from mytriton.types import PointerType, is_float, is_integer, is_pointer, shape_of
+from mytriton.types import PointerType, element_of, i64, is_float, is_integer, is_pointer, shape_of
 
 #: Stands for "divisible by every power of two": zero.
 ANY_POWER = 1 << 64
@@ -113,7 +113,6 @@ def _combine(
     group = min(x.group, y.group)
     x, y = regroup(x, group), regroup(y, group)
     exact = min(x.exact, y.exact)
-    product = min(x.multiple * y.multiple, ANY_POWER)
     if x.stride is not None and y.stride is not None and not cancel:
         match op:
             case ops.Add():
@@ -121,18 +120,23 @@ def _combine(
             case ops.Sub():
                 return _linear(op, x.stride - y.stride, group, min(x.multiple, y.multiple), exact, ranges)
             case ops.Mul() if x.stride == y.stride == 0:
-                return _linear(op, 0, group, product, exact, ranges)
+                return _linear(op, 0, group, _product(x, y), exact, ranges)
             case ops.Mul(lhs=lhs, rhs=rhs):
                 for factor, other in ((lhs, y), (rhs, x)):
                     if factor in constants and other.stride is not None:
-                        return _linear(op, other.stride * constants[factor], group, product, exact, ranges)
+                        return _linear(op, other.stride * constants[factor], group, _product(x, y), exact, ranges)
     x, y = regroup(x, 1), regroup(y, 1)
-    return _unknown(op.result, product if isinstance(op, ops.Mul) else min(x.multiple, y.multiple))
+    return _unknown(op.result, _product(x, y) if isinstance(op, ops.Mul) else min(x.multiple, y.multiple))
 
 
-def _address(pointer: AxisInfo, offset: AxisInfo) -> AxisInfo:
+def _product(x: AxisInfo, y: AxisInfo) -> int:
+    return min(x.multiple * y.multiple, ANY_POWER)
+
+
+def _address(op: ops.AddPtr, pointer: AxisInfo, offset: AxisInfo) -> AxisInfo:
     # The offset is sign-extended, so a place where it wraps is a jump of the address.
-    offset = regroup(offset, offset.exact)
+    if element_of(op.offset.type) != i64:
+        offset = regroup(offset, offset.exact)
     known = pointer.stride is not None and offset.stride is not None and not _may_cancel(pointer, offset)
     group = min(pointer.group, offset.group) if known else 1
     pointer, offset = regroup(pointer, group), regroup(offset, group)
@@ -159,10 +163,12 @@ def _constant_or_unknown(op: Op, operands: list[AxisInfo]) -> AxisInfo:
 
 
 def _select(op: ops.Select, condition: AxisInfo, x: AxisInfo, y: AxisInfo) -> AxisInfo:
-    group = min(condition.constant, x.group, y.group) if x.stride == y.stride and x.stride is not None else 1
+    # A condition that changes inside the block mixes the two, even where both go on in step.
+    known = condition.constant == x.size and x.stride == y.stride
+    group = min(x.group, y.group) if known else 1
     x, y = regroup(x, group), regroup(y, group)
     multiple = min(x.multiple, y.multiple)
-    if x.stride is None or x.stride != y.stride:
+    if not known:
         return _unknown(op.result, multiple)
     return AxisInfo(x.size, x.stride, group, min(x.exact, y.exact), multiple)
 
@@ -205,7 +211,7 @@ def _transfer(op: Op, x: list[AxisInfo], ranges: Mapping[Value, Range], constant
         case ops.Add() | ops.Sub() | ops.Mul():
             return _combine(op, x[0], x[1], ranges, constants)
         case ops.AddPtr():
-            return _address(x[0], x[1])
+            return _address(op, x[0], x[1])
         case ops.Cast():
             return _cast(op, x[0])
         case ops.Select():

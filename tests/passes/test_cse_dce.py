@@ -215,5 +215,5 @@ def test_values_of_an_inner_block_are_not_visible_after_it() -> None:
     inner = repeat.body.ops[1].result
     last = ops.Store(pointer=func.params[1], value=inner)
     broken = replace(func, body=Block(func.params, (*func.body.ops, last)))
-    with pytest.raises(InternalError, match="`store out, %2` uses %2 where it is not visible$"):
+    with pytest.raises(InternalError, match=r"`store out, %2` uses %2 where it is not visible$"):
         verify(broken)
