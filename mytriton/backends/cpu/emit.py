@@ -8,7 +8,7 @@ memory effects demands it (`plan.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from mytriton.backends.cpu.loops import LoopWriter, elementwise, size_of, width_of
@@ -125,8 +125,10 @@ class _Emitter:
             self._version(run, run.fused, True, addresses)
             return
         with self.text.block(f"scf.if {self._all(conditions)}"):
+            self.text.write("// No access overlaps what an earlier one has yet to touch, and no offset wraps.")
             self._version(run, run.fused, True, addresses)
         with self.text.otherwise():
+            self.text.write("// Each store in a loop of its own, values kept in between.")
             self._version(run, False, False, addresses)
 
     def _version(self, run: Run, fused: bool, guarded: bool, addresses: dict[Value, str]) -> None:
@@ -194,7 +196,7 @@ class _Emitter:
         for op in reversed(self.plan.block_ops):
             if op.results and op.result in wanted:
                 chosen.append(op)
-                wanted.update(v for v in op.operands if v not in self._first)
+                wanted.update(v for v in _kept_operands(op, self._definitions) if v not in self._first)
         for op in reversed(chosen):
             self.text.at(op)
             self._first[op.result] = self._first_element(op)
@@ -207,16 +209,19 @@ class _Emitter:
         if isinstance(op, ops.Arange):
             self.text.write(f"{result} = arith.constant {op.start} : i32")
             return result
-        if isinstance(op, (ops.Add, ops.AddPtr)):  # a range from 0 adds nothing to a first element
-            kept = [v for v in op.operands if not self._starts_at_0(v)]
-            if len(kept) == 1:
-                return self._first[kept[0]]
-        elementwise(self.text, self._scalars.emitter, op, result, [self._first[v] for v in op.operands])
+        operands = _kept_operands(op, self._definitions)
+        if len(operands) < len(op.operands):
+            return self._first[operands[0]]
+        elementwise(self.text, self._scalars.emitter, op, result, [self._first[v] for v in operands])
         return result
 
-    def _starts_at_0(self, value: Value) -> bool:
-        op = self._definitions[value]
-        return isinstance(op, ops.Arange) and op.start == 0
+
+def _kept_operands(op: Op, made_by: Mapping[Value, Op]) -> list[Value]:
+    """The operands that matter to the first element: a range from 0 adds nothing to it."""
+    if not isinstance(op, (ops.Add, ops.AddPtr)):
+        return list(op.operands)
+    ranges = [v for v in op.operands if isinstance(made_by[v], ops.Arange) and made_by[v].attributes["start"] == 0]
+    return [v for v in op.operands if v not in ranges]
 
 
 def _pointee_bytes(pointer: Value) -> int:

@@ -114,11 +114,8 @@ def _address(param: Value, type_: PointerType, array: Any) -> int:
 def _number(param: Value, arg: Any) -> Any:
     element = element_of(param.type)
     assert isinstance(element, ScalarType)
-    try:
-        with np.errstate(all="ignore"):
-            value = np.asarray(arg).astype(DTYPES[element])
-    except (TypeError, ValueError, OverflowError):
-        value = np.zeros(1)
-    if value.shape != ():
+    number = np.asarray(arg)
+    if number.shape != () or number.dtype.kind not in "biufV":  # V: bfloat16
         raise LaunchError(f"argument `{param.id}` must be a number ({element}), got {type(arg).__name__}")
-    return value
+    with np.errstate(all="ignore"):
+        return number.astype(DTYPES[element])
