@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.running import Runner, runner
+
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -29,3 +31,9 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text + "\n" == path.read_text()
 
     return check
+
+
+@pytest.fixture
+def run(request: pytest.FixtureRequest) -> Runner:
+    """Launches kernels on the backend of the test; parametrised by `@on_every_backend`."""
+    return runner(request.param)

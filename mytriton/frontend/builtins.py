@@ -237,29 +237,24 @@ _float_function(tl.sqrt, ops.Sqrt)
 
 @_builtin(tl.abs)
 def _abs(s: Semantics, span: Span, x: Operand) -> Item:
-    if isinstance(x.item, Known):
-        known = x.item.value
-        return s.fold(lambda: builtins.abs(known), span)
     value = s.value(x)
     if is_pointer(value.type):
         raise Mistake("MT203", f"tl.abs takes numbers, got {s.describe(x)}", x.span)
     return value if is_bool(value.type) else s.builder.add(ops.Abs, source=value)
 
 
-def _extremum(function: Callable[..., Any], op: type[Op], of_constants: Callable[..., Any]) -> Rule:
+def _extremum(function: Callable[..., Any], op: type[Op]) -> Rule:
     def rule(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
-        if isinstance(x.item, Known) and isinstance(y.item, Known):
-            a, b = (v.value for v in (s.number(x, "this"), s.number(y, "this")) if isinstance(v, Known))
-            # A NaN operand is ignored, as at run time.
-            return Known(b if a != a else a if b != b else of_constants(a, b))
+        # Of two constexprs the result is a run-time value all the same, and wraps at its width: a constexpr's maximum
+        # is Python's `max`.
         lhs, rhs = s.arithmetic_pair(x, y, f"tl.{op.opcode}", span)
         return s.builder.add(op, lhs=lhs, rhs=rhs)
 
     return _builtin(function)(rule)
 
 
-_maximum = _extremum(tl.maximum, ops.Maximum, builtins.max)
-_minimum = _extremum(tl.minimum, ops.Minimum, builtins.min)
+_maximum = _extremum(tl.maximum, ops.Maximum)
+_minimum = _extremum(tl.minimum, ops.Minimum)
 
 
 @_builtin(tl.where)
@@ -341,7 +336,16 @@ def _fold_pairs(name: str, pair: Rule, of_constants: Callable[..., Any]) -> Rule
     return rule
 
 
-FUNCTIONS[builtins.abs] = Builtin("abs", (("x", False),), _abs)
+
+
+def _python_abs(s: Semantics, span: Span, x: Operand) -> Item:
+    if isinstance(x.item, Known):
+        known = x.item.value
+        return s.fold(lambda: builtins.abs(known), span)
+    return _abs(s, span, x)
+
+
+FUNCTIONS[builtins.abs] = Builtin("abs", (("x", False),), _python_abs)
 for _function, _pair, _word in ((builtins.max, _maximum, "max"), (builtins.min, _minimum, "min")):
     FUNCTIONS[_function] = Builtin(
         _word, tuple((f"argument {n + 1}", n >= 1) for n in range(8)), _fold_pairs(_word, _pair, _function)

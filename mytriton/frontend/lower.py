@@ -125,8 +125,7 @@ class _Lowering:
             raise Mistake("MT140", message, node.span, hint)
         taken, other = (node.body, node.orelse) if self.evaluator.truth(test) else (node.orelse, node.body)
         stopped = self.body(taken)
-        line = self.semantics.kernel.unit.file_line(node.span)
-        text = f"assigned only in a branch of the `if` at line {line} that is not taken"
+        text = "assigned only here, in a branch that is not taken"
         self._hide(list(t.bound_names(other)), list(self.evaluator.names), text)
         return stopped
 
@@ -141,11 +140,10 @@ class _Lowering:
             self._bind(node.target.id, Known(value))
             if self.body(node.body):
                 return True
-        line = self.semantics.kernel.unit.file_line(node.span)
         bound = [n for n in t.bound_names((node,)) if n.id not in before]
         # The loop variable itself is gone even if the name existed before: its value would depend on the trip count.
-        self._hide([node.target], (), f"the variable of the `for` at line {line}; it ends with the loop")
-        self._hide(bound, before, f"assigned only inside the `for` at line {line}")
+        self._hide([node.target], (), "the loop variable ends with its loop")
+        self._hide(bound, before, "assigned only here, inside a loop")
         return False
 
     def _iterations_of(self, node: t.For) -> range:

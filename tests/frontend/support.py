@@ -1,0 +1,73 @@
+"""Compiling small kernels from text, and their findings as text."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import Any
+
+from mytriton import CompileError, Diagnostic, parse_signature, read_module
+from mytriton.frontend.kernel import Kernel
+from mytriton.frontend.lower import lower
+from mytriton.frontend.parse import parse
+from mytriton.ir.core import Func
+from mytriton.ir.printer import print_func
+from mytriton.ir.verify import verify
+from mytriton.source import SourceUnit
+
+HEAD = "import triton\nimport triton.language as tl\n\n"
+
+
+def kernel_from(text: str, name: str | None = None) -> Kernel:
+    """The kernel in `text`; a lone `def` gets the imports and decorator that make it a file, and starts at line 5."""
+    text = dedent(text).strip("\n") + "\n"
+    if not text.startswith(("import", "from", "@")):
+        text = HEAD + "@triton.jit\n" + text
+    found = read_module(text, "kernel.py").kernel(name)
+    assert found is not None
+    return found
+
+
+def lowered(text: str, signature: str, **constexprs: Any) -> tuple[Func, tuple[Diagnostic, ...]]:
+    """The verified SSA of a kernel and its warnings."""
+    kernel = kernel_from(text)
+    func, warnings = lower(parse(kernel), parse_signature(kernel, signature, constexprs))
+    verify(func)
+    return func, warnings
+
+
+def ssa(text: str, signature: str, **constexprs: Any) -> str:
+    """The first SSA listing."""
+    return "\n".join(line.text for line in print_func(lowered(text, signature, **constexprs)[0]))
+
+
+def place(diagnostic: Diagnostic, unit: SourceUnit) -> str:
+    """`line:column code message`, lines of the unit (the decorator is line 1, the `def` line 2)."""
+    where = f"{diagnostic.span.line}:{diagnostic.span.column} " if diagnostic.span else ""
+    return f"{where}{diagnostic.code} {diagnostic.message}"
+
+
+def errors(text: str, signature: str = "", **constexprs: Any) -> list[str]:
+    """The findings of a kernel that does not compile, in order."""
+    return [line for line, _ in _findings(text, signature, constexprs)]
+
+
+def hints(text: str, signature: str = "", **constexprs: Any) -> list[str]:
+    """The hints of the same findings."""
+    return [hint for _, hint in _findings(text, signature, constexprs)]
+
+
+def rendered(text: str, signature: str = "", **constexprs: Any) -> str:
+    """The message a user sees."""
+    try:
+        lowered(text, signature, **constexprs)
+    except CompileError as error:
+        return str(error)
+    raise AssertionError("the kernel compiles")
+
+
+def _findings(text: str, signature: str, constexprs: dict[str, Any]) -> list[tuple[str, str]]:
+    try:
+        lowered(text, signature, **constexprs)
+    except CompileError as error:
+        return [(place(d, error.units[0]), d.hint) for d in error.diagnostics]
+    raise AssertionError("the kernel compiles")

@@ -1,0 +1,432 @@
+"""One minimal kernel for each bug that users of such compilers met. Each runs on every backend."""
+
+from __future__ import annotations
+
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mytriton as triton
+import mytriton.language as tl
+from tests.running import on_every_backend
+
+pytestmark = on_every_backend
+
+f32 = np.float32
+
+
+def ramp(n=8, dtype=f32):
+    return np.arange(n, dtype=dtype)
+
+
+# --- order of memory operations ---------------------------------------------------------------------------------------
+
+
+@triton.jit
+def load_then_store(x, out):
+    a = tl.load(x)
+    tl.store(x, 5.0)
+    tl.store(out, a)
+
+
+def test_a_load_happens_where_it_is_written(run):
+    x, out = np.array([1], f32), np.zeros(1, f32)
+    run(load_then_store, 1, x, out)
+    assert (x[0], out[0]) == (5, 1)
+
+
+@triton.jit
+def swap(x, y, B: tl.constexpr):
+    i = tl.arange(0, B)
+    a = tl.load(x + i)
+    b = tl.load(y + i)
+    tl.store(y + i, a)
+    tl.store(x + i, b)
+
+
+def test_swapping_two_arrays(run):
+    x, y = ramp(), -ramp()
+    run(swap, 1, x, y, B=8)
+    assert x.tolist() == (-ramp()).tolist()
+    assert y.tolist() == ramp().tolist()
+
+
+@triton.jit
+def load_before_loop(x, out):
+    a = tl.load(x)
+    for k in range(3):
+        tl.store(x, 9.0 + k)
+    tl.store(out, a)
+
+
+def test_a_load_before_a_loop_that_stores(run):
+    x, out = np.array([1], f32), np.zeros(1, f32)
+    run(load_before_loop, 1, x, out)
+    assert (x[0], out[0]) == (11, 1)
+
+
+@triton.jit
+def rotate(x, out):
+    a, b, c = tl.load(x), tl.load(x + 1), tl.load(x + 2)
+    for _ in range(1):
+        a, b, c = b, c, a
+    tl.store(out, a)
+    tl.store(out + 1, b)
+    tl.store(out + 2, c)
+
+
+def test_parallel_assignment(run):
+    x, out = np.array([1, 2, 3], f32), np.zeros(3, f32)
+    run(rotate, 1, x, out)
+    assert out.tolist() == [2, 3, 1]
+
+
+@triton.jit
+def count(c, out, B: tl.constexpr):
+    tl.store(out + tl.arange(0, B), 1.0)
+    tl.store(c, tl.load(c) + 1.0)
+
+
+def test_a_scalar_update_happens_once_a_program(run):
+    c, out = np.zeros(1, f32), np.zeros(64, f32)
+    run(count, 1, c, out, B=64)
+    assert c[0] == 1
+
+
+# --- pointers ---------------------------------------------------------------------------------------------------------
+
+
+@triton.jit
+def chained_pointers(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + 4 + i, tl.load(x + n + i))
+
+
+def test_chained_pointer_addition_keeps_every_offset(run):
+    out = np.zeros(12, f32)
+    run(chained_pointers, 1, ramp(16), out, 3, B=8)
+    assert out.tolist() == [0] * 4 + list(range(3, 11))
+
+
+@triton.jit
+def offsets_wrap(out, stride):
+    p = tl.program_id(0)
+    tl.store(out + 2 * p, (p * stride).to(tl.int64))
+    tl.store(out + 2 * p + 1, p.to(tl.int64) * stride)
+
+
+def test_int32_products_wrap_and_int64_ones_do_not(run):
+    out = np.zeros(8, np.int64)
+    run(offsets_wrap, 4, out, 1 << 30)
+    assert out.tolist() == [0, 0, 2**30, 2**30, -(2**31), 2**31, -(2**30), 3 * 2**30]
+
+
+# --- constants --------------------------------------------------------------------------------------------------------
+
+
+@triton.jit
+def exact_constants(out):
+    tl.store(out, 16777215.0)
+    tl.store(out + 1, 3.14159265)
+    tl.store(out + 2, 1e-45)
+    tl.store(out + 3, 3.4028235e38)
+    tl.store(out + 4, 1e400)
+    tl.store(out + 5, -0.0)
+    tl.store(out + 6, 0.1)
+
+
+def test_float32_constants_are_exact(run):
+    out = np.ones(7, f32)
+    run(exact_constants, 1, out)
+    expected = np.array([16777215.0, 3.14159265, 1e-45, 3.4028235e38, np.inf, -0.0, 0.1], f32)
+    assert out.tobytes() == expected.tobytes()
+
+
+@triton.jit
+def special_constants(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i, mask=i < n, other=-float("inf"))
+    nan = tl.full((B,), float("nan"), tl.float32)
+    tl.store(out + i, tl.where(i < n, v * 1e16, nan))
+    tl.store(out + B + i, v)
+
+
+def test_infinite_and_large_constants(run):
+    out = np.zeros(16, f32)
+    run(special_constants, 1, ramp(5), out, 5, B=8)
+    np.testing.assert_array_equal(out[:8], [*(ramp(5) * f32(1e16)), np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(out[8:], [0, 1, 2, 3, 4, -np.inf, -np.inf, -np.inf])
+
+
+@triton.jit
+def scale_by(x, out, s):
+    tl.store(out, tl.load(x) * s)
+
+
+@pytest.mark.parametrize("s", [float("inf"), float("-inf"), float("nan"), -0.0, 1e-45])
+def test_special_scalar_arguments(run, s):
+    out = np.zeros(1, f32)
+    run(scale_by, 1, np.array([1], f32), out, s)
+    np.testing.assert_array_equal(out, np.array([s], f32))
+    assert np.signbit(out[0]) == np.signbit(s) or np.isnan(s)
+
+
+# --- types ------------------------------------------------------------------------------------------------------------
+
+
+@triton.jit
+def mixed_types(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    a = tl.load(x + i)
+    tl.store(out + i, 2 * a)
+    tl.store(out + B + i, a * n)
+    tl.store(out + 2 * B + i, 1)
+    tl.store(out + 3 * B + i, i)
+    tl.store(out + 4 * B + i, i * 1.5)
+
+
+def test_integers_and_floats_mix(run):
+    out = np.zeros((5, 8), f32)
+    run(mixed_types, 1, ramp(), out, 3, B=8)
+    i = np.arange(8)
+    assert out.tolist() == [(2 * i).tolist(), (3 * i).tolist(), [1] * 8, i.tolist(), (1.5 * i).tolist()]
+
+
+@triton.jit
+def relu(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.maximum(tl.load(x + i), 0))
+    tl.store(out + B + i, tl.maximum(tl.load(x + i), n))
+
+
+def test_maximum_of_float_and_integer(run):
+    x, out = np.array([-2, -0.5, 1, np.nan], f32), np.zeros((2, 4), f32)
+    run(relu, 1, x, out, -1, B=4)
+    assert out.tolist() == [[0, 0, 1, 0], [-1, -0.5, 1, -1]]
+
+
+@triton.jit
+def select_constant(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.where(True, n, tl.load(x + i)) + n)
+    tl.store(out + B, n * 1.0 / 2)
+
+
+def test_optimizing_keeps_types(run):
+    out = np.zeros(5, f32)
+    run(select_constant, 1, ramp(4), out, 3, B=4)
+    assert out.tolist() == [6, 6, 6, 6, 1.5]
+
+
+@triton.jit
+def true_division(out, n, N: tl.constexpr):
+    tl.store(out, n / 2)
+    tl.store(out + 1, N / 2)
+    tl.store(out + 2, n // 2)
+
+
+def test_division_of_integers_is_true_division(run):
+    out = np.zeros(3, f32)
+    run(true_division, 1, out, 7, N=7)
+    assert out.tolist() == [3.5, 3.5, 3]
+
+
+@triton.jit
+def truncating_division(x, out, d, A: tl.constexpr, D: tl.constexpr, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i)
+    tl.store(out + i, v // d)
+    tl.store(out + B + i, v % d)
+    tl.store(out + 2 * B, A // D)
+    tl.store(out + 2 * B + 1, A % D)
+
+
+def test_runtime_division_truncates_and_constexpr_division_floors(run):
+    x, out = np.array([-7, -1, 1, 7], np.int32), np.zeros(10, np.int32)
+    run(truncating_division, 1, x, out, 2, A=-7, D=2, B=4)
+    assert out.tolist() == [-3, 0, 0, 3, -1, -1, 1, 1, -4, 1]
+
+
+@triton.jit
+def float_remainder(x, out, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.load(x + i) % 2.0)
+
+
+def test_float_remainder_is_fmod(run):
+    out = np.zeros(4, f32)
+    run(float_remainder, 1, np.array([-7.5, -1, 1, 7.5], f32), out, B=4)
+    assert out.tolist() == [-1.5, -1, 1, 1.5]
+
+
+@triton.jit
+def wrapping_maximum(out, n):
+    limit = tl.maximum(2147483647, 0) + 1
+    tl.store(out, (n < limit).to(tl.int32))
+    tl.store(out + 1, limit)
+
+
+def test_int32_constants_wrap_like_int32_values(run):
+    out = np.zeros(2, np.int32)
+    run(wrapping_maximum, 1, out, 0)
+    assert out.tolist() == [0, -(2**31)]
+
+
+@triton.jit
+def multiply_wide(x, out, mul):
+    tl.store(out, tl.load(x) * mul.to(tl.int64))
+
+
+@pytest.mark.parametrize(("mul", "expected"), [(2, 42), (1, 21), (0, 0), (True, 21), (16, 336), (2**40, 21 * 2**40)])
+def test_every_value_of_a_scalar_argument_behaves_alike(run, mul, expected):
+    out = np.zeros(1, np.int64)
+    run(multiply_wide, 1, np.array([21], np.int64), out, mul)
+    assert out[0] == expected
+
+
+@triton.jit
+def flag_argument(out, flag, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.where(flag, i, -i), mask=(i < 3) & flag)
+
+
+@pytest.mark.parametrize(("flag", "expected"), [(True, [0, 1, 2, 9]), (False, [9, 9, 9, 9])])
+def test_a_bool_argument_is_a_bool(run, flag, expected):
+    out = np.full(4, 9, np.int32)
+    run(flag_argument, 1, out, flag, B=4)
+    assert out.tolist() == expected
+
+
+@triton.jit
+def half_precision(x, y, out, B: tl.constexpr):
+    i = tl.arange(0, B)
+    a, b = tl.load(x + i), tl.load(y + i)
+    tl.store(out + i, a / b)
+    tl.store(out + B + i, a + 1)
+    tl.store(out + 2 * B + i, a * b)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_half_precision_divides_in_float32(run, dtype):
+    x, y, out = np.array([1, 2, 5, 10]).astype(dtype), np.array([3, 7, 3, 3]).astype(dtype), np.zeros((3, 4), f32)
+    run(half_precision, 1, x, y, out, B=4)
+    assert out[0].tolist() == (x.astype(f32) / y.astype(f32)).tolist()
+    assert out[1].tolist() == (x + dtype(1)).astype(f32).tolist()
+    assert out[2].tolist() == (x * y).astype(f32).tolist()
+
+
+# --- names, loops and sizes -------------------------------------------------------------------------------------------
+
+
+@triton.jit
+def main(v0, tile_i, float, new, α, bid_x, i32, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(v0 + i, tl.load(tile_i + i) * float + new - α + bid_x * i32)
+
+
+def test_any_python_name_can_be_used(run):
+    out = np.zeros(8, f32)
+    run(main, 1, out, ramp(), 2.0, 3, 4, 5, 6, B=8)
+    assert out.tolist() == (ramp() * 2 + 3 - 4 + 30).tolist()
+
+
+@triton.jit
+def zero_trips(x, out, N: tl.constexpr):
+    acc = 1.0
+    acc: float
+    for k in tl.static_range(0, N):
+        acc = acc + tl.load(x + k)
+    for k in range(N, 0, -1):
+        acc = acc + tl.load(x + k)
+    tl.store(out, acc)
+
+
+@pytest.mark.parametrize(("n", "expected"), [(0, 1), (3, 10)])
+def test_zero_trips_keep_initial_values(run, n, expected):
+    out = np.zeros(1, f32)
+    run(zero_trips, 1, ramp(), out, N=n)
+    assert out[0] == expected
+
+
+@triton.jit
+def unrolled_sum(x, out, N: tl.constexpr):
+    acc = tl.load(x)
+    for k in range(1, N):
+        acc += tl.load(x + k % 4)
+    tl.store(out, acc)
+
+
+def test_a_long_unrolled_loop(run):
+    # Beyond Python's recursion limit of 1000; compilers of C++ and LLVM take their time for more.
+    n = 1500
+    out = np.zeros(1, f32)
+    run(unrolled_sum, 1, ramp(4), out, N=n)
+    assert out[0] == sum(k % 4 for k in range(n))
+
+
+SCALE = tl.constexpr(3)
+PLAIN = 3
+
+
+@triton.jit
+def scaled_by_globals(x, out):
+    tl.store(out, tl.load(x) * SCALE + PLAIN)
+
+
+def test_a_changed_global_is_seen(run, monkeypatch):
+    x, out = np.array([10], f32), np.zeros(1, f32)
+    results = []
+    for scale, plain in ((3, 3), (4, 3), (4, 5), (3, 3)):
+        monkeypatch.setitem(globals(), "SCALE", tl.constexpr(scale))
+        monkeypatch.setitem(globals(), "PLAIN", plain)
+        run(scaled_by_globals, 1, x, out)
+        results.append(out[0])
+    assert results == [33, 43, 45, 33]
+
+
+@triton.jit
+def masked(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    tl.store(out + i, tl.load(x + i, mask=i < n), mask=i < n + 1)
+
+
+def test_masked_elements_read_as_zero_and_touch_nothing(run):
+    # x has exactly n elements, and the GPU arrays of these tests no room for more.
+    x, out = ramp(5) + 1, np.full(6, 9, f32)
+    run(masked, 1, x, out, 5, B=8)
+    assert out.tolist() == [1, 2, 3, 4, 5, 0]
+
+
+def test_threads_compile_one_kernel_together(run):
+    outs = [np.zeros(8, f32) for _ in range(4)]
+    sizes = set()
+    mixed_types.clear_cache()
+
+    def launch(out):
+        for b in (2, 4, 8):
+            big = np.zeros((5, b), f32)
+            _, ssa, _ = run(mixed_types, 1, ramp(b), big, 3, B=b)
+            sizes.add(len(ssa))
+        out[:] = big[0]
+
+    threads = [threading.Thread(target=launch, args=(out,)) for out in outs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(sizes) == 1
+    assert [out.tolist() for out in outs] == [(2 * ramp()).tolist()] * 4
+
+
+@pytest.mark.parametrize("grid", [0, (0,), (3, 0), (1, 1, 0)])
+def test_a_grid_without_programs_launches_nothing(run, grid):
+    out = np.zeros(1, f32)
+    run(load_then_store, grid, out, out)
+    assert out[0] == 0
+
+
+def test_empty_arrays_are_legal(run):
+    out = np.zeros(0, f32)
+    run(masked, 1, out, out, -1, B=8)
