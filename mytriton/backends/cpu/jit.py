@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from mytriton.arrays import host_array
 from mytriton.backends.cpu.writer import symbol
-from mytriton.backends.interp import host_array
 from mytriton.diagnostics import LaunchError
 from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.core import Func, Value
