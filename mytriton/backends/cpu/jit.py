@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +90,7 @@ class Code:
             self._run(values, 0, programs, grid)
             return
         cuts = [programs * part // parts for part in range(parts + 1)]
-        ranges = list(zip(cuts[1:-1], cuts[2:], strict=True))
-        futures = [_pool().submit(self._run, values, first, last, grid) for first, last in ranges]
+        futures = [_pool().submit(self._run, values, first, last, grid) for first, last in pairwise(cuts[1:])]
         self._run(values, 0, cuts[1], grid)
         for future in futures:
             future.result()
