@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mytriton.backends.base import Launcher
-from mytriton.backends.cpu.emit import SUPPORTED, Emitted, emit
+from mytriton.backends.cpu.emit import SUPPORTED, emit
 from mytriton.backends.cpu.jit import Code
 from mytriton.backends.cpu.listing import asm_lines, objdump
 from mytriton.backends.mlir.llvm import llvm_lines
@@ -57,23 +57,21 @@ class CpuBackend:
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         """`cpu/emit`, one stage a pass, `llvm` and `asm`; the artifact of `asm` is the executable `Code`."""
         with Clock() as clock:
-            emitted = emit(func, target)
+            source, scratch_bytes = emit(func, target)
         reason = mlir_available()
         if reason is not None:
-            text = "\n".join(line.text for line in emitted.lines)
-            yield Stage(
-                "cpu/emit", "text", "mlir", seconds=clock.seconds, artifact=text, make_lines=lambda: emitted.lines
-            )
+            text = "\n".join(line.text for line in source)
+            yield Stage("cpu/emit", "text", "mlir", seconds=clock.seconds, artifact=text, make_lines=lambda: source)
             for name in self.planned(target)[1:]:
                 yield Stage(name, "text", "mlir" if name.startswith("cpu/") else name, "skipped", reason=reason)
             return
-        run = ModuleRun(emitted.lines, prefix="cpu", seconds=clock.seconds)
+        run = ModuleRun(source, prefix="cpu", seconds=clock.seconds)
         yield from run.stages(PASSES)
         if not run.failed:
             stage = self._llvm(run)
             yield stage
             if stage.ok:
-                yield self._asm(run, func, emitted)
+                yield self._asm(run, func, scratch_bytes)
 
     def _llvm(self, run: ModuleRun) -> Stage:
         from mlir.dialects.llvm import translate_module_to_llvmir
@@ -90,13 +88,13 @@ class CpuBackend:
         stage.seconds = clock.seconds
         return stage
 
-    def _asm(self, run: ModuleRun, func: Func, emitted: Emitted) -> Stage:
+    def _asm(self, run: ModuleRun, func: Func, scratch_bytes: int) -> Stage:
         stage = Stage("asm", "text", "asm")
         with Clock() as clock:
             error = ""
             with run.context, native_stderr() as stderr:
                 try:
-                    stage.artifact = Code(run.module, func, emitted.scratch_bytes, emitted.elements)
+                    stage.artifact = Code(run.module, func, scratch_bytes)
                 except RuntimeError as raised:
                     error = str(raised)
         stage.seconds = clock.seconds

@@ -13,6 +13,8 @@ def cast(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str, 
     `narrows_f64`: the target rounds f64 to f16 and bf16 correctly by itself (NVPTX does; hosts would call a library
     routine that the JIT does not have).
     """
+    if new == old:  # an optimizer would have dropped it
+        return w.convert("arith.bitcast", source, old, new, result)
     if new == i1:
         return w.compare(ops.CmpNe, source, w.constant(0, old), old, result)
     if new.kind == "int":

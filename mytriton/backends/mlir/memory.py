@@ -132,7 +132,7 @@ class MemoryForm(ABC):
         conditions = [c for c in (owner, self.context.ref(op.mask) if op.mask is not None else None) if c]
         value = self.context.ref(op.value)
         if self.context.element(op.pointer) == i1:
-            byte = f"%bytes{number_}"
+            byte = f"%bytes_store{number_}"
             self.text.write(f"{byte} = arith.extui {value} : i1 to i8")
             value = byte
         if not conditions:

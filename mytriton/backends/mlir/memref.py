@@ -57,14 +57,14 @@ class MemrefForm(MemoryForm):
     def keep(self, name: str, value: Value) -> None:
         slot, kept = self._slot(), self._index(value) if is_pointer(value.type) else self.context.ref(value)
         if is_bool(value.type):  # MLIR's own lowering takes no store of an i1
-            byte = f"{kept}_byte"
+            byte = f"{name}_byte"
             self.text.write(f"{byte} = arith.extui {kept} : i1 to i8")
             kept = byte
         self.text.write(f"memref.store {kept}, {name}[{slot}] : {self._array_type(value)}")
 
     def fetch(self, name: str, value: Value) -> None:
         result, slot = self.context.names[value], self._slot()
-        loaded = f"{result}_byte" if is_bool(value.type) else result
+        loaded = f"{name}_byte" if is_bool(value.type) else result
         self.text.write(f"{loaded} = memref.load {name}[{slot}] : {self._array_type(value)}")
         if is_bool(value.type):
             self.text.write(f"{result} = arith.trunci {loaded} : i8 to i1")

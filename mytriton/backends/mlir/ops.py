@@ -13,7 +13,7 @@ from mytriton.backends.mlir.writer import Writer
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value, definitions
-from mytriton.types import ScalarType, element_of, f32, i1, is_float
+from mytriton.types import ScalarType, bf16, element_of, f32, i1, is_float
 
 #: MLIR operation for integers (and bool), and for floats.
 BINARY: Mapping[type[Op], tuple[str, str]] = {
@@ -87,9 +87,16 @@ class ElementEmitter(Writer):
         if isinstance(op, (ops.FloorDiv, ops.Mod)) and element.kind == "int":
             operands = (operands[0], self._safe_divisor(op.rhs, operands[0], operands[1], element))
         if isinstance(op, (ops.Div, ops.Mod)) and element.bits == 16:
-            wide = [self.convert("arith.extf", v, element, f32) for v in operands]
-            return self.convert("arith.truncf", self.apply(name, wide, f32), f32, element, result)
+            return self._in_f32(name, operands, element, result)
+        if element == bf16 and not self._gpu:
+            return self._in_f32(name, operands, element, result)
         return self.apply(name, operands, element, result, contract=op.result in self._contract)
+
+    def _in_f32(self, name: str, operands: Sequence[str], element: ScalarType, result: str) -> str:
+        """f16 or bf16 in f32, rounded once at the end. MLIR's own emulation of bf16 would leave out the rounding
+        between two operations."""
+        wide = [self.convert("arith.extf", v, element, f32) for v in operands]
+        return self.convert("arith.truncf", self.apply(name, wide, f32), f32, element, result)
 
     def _safe_divisor(self, value: Value, lhs: str, rhs: str, element: ScalarType) -> str:
         """`rhs`, or 1 where dividing would be undefined: by 0, and INT_MIN by -1 (SEMANTICS: any value, no trap)."""
@@ -116,12 +123,13 @@ class ElementEmitter(Writer):
         if isinstance(op, ops.Not):
             ones = self.constant(True if element.kind == "bool" else -1, element)
             return self.apply("arith.xori", (source, ones), element, result)
-        if isinstance(op, ops.Neg) and element.kind == "float":
-            return self.apply("arith.negf", (source,), element, result)
+        if isinstance(op, (ops.Neg, ops.Abs)) and element.kind == "float":
+            name = "arith.negf" if isinstance(op, ops.Neg) else "math.absf"
+            if element == bf16 and not self._gpu:
+                return self._in_f32(name, (source,), element, result)
+            return self.apply(name, (source,), element, result)
         if isinstance(op, ops.Neg):
             return self.apply("arith.subi", (self.constant(0, element), source), element, result)
-        if isinstance(op, ops.Abs) and element.kind == "float":
-            return self.apply("math.absf", (source,), element, result)
         if isinstance(op, ops.Abs):  # math.absi of an i64 has no NVVM lowering
             negated = self.apply("arith.subi", (self.constant(0, element), source), element)
             return self.apply("arith.maxsi", (source, negated), element, result)

@@ -47,7 +47,7 @@ class PointerForm(MemoryForm):
         self.text.write(f"{self.context.names[value]} = llvm.load {slot} : !llvm.ptr -> {self._of(value)}")
 
     def _slot(self, name: str, value: Value) -> str:
-        slot = f"%slot{number(value)}"
+        slot = name.replace("%array", "%slot")
         self.text.write(f"{slot} = llvm.getelementptr {name}[%r] : (!llvm.ptr, i32) -> !llvm.ptr, {self._of(value)}")
         return slot
 
@@ -135,8 +135,8 @@ class PointerForm(MemoryForm):
         chunk = _Chunk(self, op.pointer, op.mask, f"_store{number_}")
         value = self.context.ref(op.value)
         if self.context.element(op.pointer) == i1:
-            self.text.write(f"%bytes{number_} = arith.extui {value} : {self._of(op.value)} to {chunk.type}")
-            value = f"%bytes{number_}"
+            self.text.write(f"%bytes_store{number_} = arith.extui {value} : {self._of(op.value)} to {chunk.type}")
+            value = f"%bytes_store{number_}"
         if chunk.condition is None:
             chunk.put(value) if chunk.consecutive else chunk.scatter(value)
             return

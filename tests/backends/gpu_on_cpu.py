@@ -1,0 +1,83 @@
+"""Runs emitted gpu-dialect MLIR on the host, thread after thread: the numbers a GPU would compute, without a GPU.
+
+The kernel's body is compiled as an ordinary function of the grid and thread indices. Programs whose threads must wait
+for each other are refused: here a thread runs to its end before the next begins.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Sequence
+from typing import Any
+from unittest import mock
+
+import ml_dtypes
+import numpy as np
+from mlir import ir
+from mlir.execution_engine import ExecutionEngine
+from mlir.passmanager import PassManager
+
+from mytriton.backends.mlir import emit as emitter
+from mytriton.backends.mlir.ops import ElementEmitter
+from mytriton.ir.core import Func
+from mytriton.layout.assign import lay_out
+from mytriton.target import Target
+from mytriton.types import PointerType
+
+_LOWERING = (
+    # A host without bf16 instructions would call a library routine that the JIT does not have.
+    "builtin.module(func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}),"
+    "arith-expand{include-bf16=true},convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,"
+    "finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts)"
+)
+_INDICES = re.compile(r"^ *%((?:bid|tid|programs)_[xyz]) = gpu\.(?:block_id|thread_id|grid_dim) +[xyz]\n", re.MULTILINE)
+_TYPES = {"i1": np.bool_, "i32": np.int32, "i64": np.int64, "f16": np.float16, "f32": np.float32, "f64": np.float64}
+_TYPES["bf16"] = ml_dtypes.bfloat16
+
+
+def host_text(text: str) -> tuple[str, list[str]]:
+    """The kernel as a host function, and the names of the index arguments appended to its own."""
+    assert "gpu.barrier" not in text, "threads run one after the other here"
+    indices = _INDICES.findall(text)
+    text = _INDICES.sub("", text)
+    head, body = re.search(r"gpu\.func @\w+\((.*)\) kernel[^\n]*\{\n(.*)gpu\.return", text, re.DOTALL).groups()
+    params = ", ".join([*([head] if head else []), *(f"%{name}: index" for name in indices)])
+    host = f"func.func @kernel({params}) attributes {{llvm.emit_c_interface}} {{\n{body}return\n}}"
+    return host.replace("!llvm.ptr<1>", "!llvm.ptr"), indices
+
+
+def run(func: Func, target: Target, args: Sequence[Any], grid: tuple[int, ...]) -> None:
+    """Run the emitted kernel over the grid, in place on the NumPy arrays among `args`."""
+    # Element operations in their host form: NVPTX has instructions for some that the JIT has no routines for.
+    with mock.patch.object(emitter, "ElementEmitter", lambda *a, gpu, **k: ElementEmitter(*a, gpu=False, **k)):
+        lines = emitter.emit(lay_out(func, target), target)
+    text, indices = host_text("\n".join(line.text for line in lines))
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        PassManager.parse(_LOWERING).run(module.operation)
+        engine = ExecutionEngine(module, opt_level=2)
+    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.raw_lookup("kernel"))
+    values: list[np.ndarray] = []
+    for param, arg in zip(func.params, args, strict=True):
+        if not isinstance(param.type, PointerType):
+            values.append(np.array(arg, _TYPES[param.type.name]))
+        else:
+            address = [np.array(arg.ctypes.data, np.int64)]
+            sizes = [np.array(n, np.int64) for n in (0, arg.size, 1)]  # offset, size and stride of a descriptor
+            values += address if target.abi == "pointer" else [*address, *address, *sizes]
+    places = {name: np.array(0, np.int64) for name in indices}
+    values += places.values()
+    packed = (ctypes.c_void_p * len(values))(*(v.ctypes.data for v in values))
+    extents = (*grid, 1, 1)[:3]
+    for axis, extent in zip("xyz", extents, strict=True):
+        if f"programs_{axis}" in places:
+            places[f"programs_{axis}"][...] = extent
+    for program in np.ndindex(*reversed(extents)):
+        for axis, position in zip("zyx", program, strict=True):
+            if f"bid_{axis}" in places:
+                places[f"bid_{axis}"][...] = position
+        for thread in range(target.threads):
+            if "tid_x" in places:
+                places["tid_x"][...] = thread
+            call(packed)

@@ -1,0 +1,139 @@
+"""What emitted gpu-dialect MLIR computes, thread by thread on the host, against the interpreter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from mytriton.ir import interp, ops
+from mytriton.ir.builder import Builder, parameter
+from mytriton.ir.core import Func
+from mytriton.target import Target
+from mytriton.types import f16, f32, i1, i32, i64
+from tests.ir.kernels import at_offsets, below, binary_kernel, mixed_kernel, offsets, pointer
+from tests.ir.programs import GRID, Program, assert_same, programs
+
+gpu_on_cpu = pytest.importorskip("tests.backends.gpu_on_cpu", reason="needs the MLIR bindings")
+
+FORMS = [("plain", "memref"), ("plain", "pointer"), ("tuned", "memref"), ("tuned", "pointer")]
+
+
+def _same(func: Func, target: Target, make, grid=(3,)) -> None:
+    expected, actual = make(), make()
+    interp.run(func, expected, grid)
+    gpu_on_cpu.run(func, target, actual, grid)
+    assert_same(actual, expected)
+
+
+@pytest.mark.parametrize(("form", "abi"), FORMS)
+@pytest.mark.parametrize(("block", "num_warps"), [(16, 1), (32, 4), (256, 2), (2048, 4)])
+def test_every_element_is_written_once_and_none_past_the_end(form, abi, block, num_warps):
+    n = 3 * block - 5
+
+    def make():
+        x = np.arange(n, dtype=np.float32)
+        return [x, x[::-1].copy(), np.full(n + 3, 7, np.float32), n]
+
+    _same(binary_kernel(block), Target("mlir", form=form, abi=abi, num_warps=num_warps), make)
+
+
+@pytest.mark.parametrize(("form", "abi"), FORMS)
+def test_any_non_zero_byte_is_true_and_types_mix(form, abi):
+    n = 700
+
+    def make():
+        rng = np.random.default_rng(1)
+        x, y = rng.standard_normal(n).astype(np.float16), rng.standard_normal(n).astype(gpu_on_cpu.ml_dtypes.bfloat16)
+        flag = rng.integers(0, 3, n).astype(np.uint8).view(np.bool_)
+        return [x, y, flag, rng.integers(-(2**50), 2**50, n), np.zeros(n, np.float32), n]
+
+    _same(mixed_kernel(256), Target("mlir", form=form, abi=abi, enable_fp_fusion=False), make)
+
+
+def _strided() -> Func:
+    """`out[2 * i + 1] = x[n - 1 - i]` where x[n - 1 - i] > 0: neither access is contiguous, and the mask varies."""
+    b = Builder()
+    x, out, n = pointer("x", i32), pointer("out", i32), parameter("n", i32)
+    offs = offsets(b, 512)
+    last = b.add(ops.Sub, lhs=n, rhs=b.constant(1, i32))
+    back = b.add(ops.Sub, lhs=b.splat(last, (512,)), rhs=offs)
+    value = b.add(ops.Load, pointer=at_offsets(b, x, back), mask=below(b, offs, n))
+    positive = b.add(ops.CmpGt, lhs=value, rhs=b.constant(0, i32, (512,)))
+    twice = b.add(ops.Mul, lhs=offs, rhs=b.constant(2, i32, (512,)))
+    odd = b.add(ops.Add, lhs=twice, rhs=b.constant(1, i32, (512,)))
+    b.append(ops.Store(pointer=at_offsets(b, out, odd), value=value, mask=positive))
+    return b.finish("strided", (x, out, n))
+
+
+@pytest.mark.parametrize(("form", "abi"), FORMS)
+def test_scattered_accesses_and_masks_that_vary(form, abi):
+    n = 1000
+
+    def make():
+        return [np.random.default_rng(2).integers(-9, 9, n).astype(np.int32), np.full(2 * n, -1, np.int32), n]
+
+    _same(_strided(), Target("mlir", form=form, abi=abi), make, grid=(2,))
+
+
+def _scalars() -> Func:
+    """`out[pid] = x[pid] + num_programs(0)` where flag, and `*last = pid` for all: scalar loads and stores."""
+    b = Builder()
+    x, out, flag, k = pointer("x", f32), pointer("out", f32), parameter("flag", i1), parameter("k", i64)
+    pid = b.add(ops.ProgramId, axis=1)
+    total = b.cast(b.add(ops.NumPrograms, axis=1), f32)
+    value = b.add(ops.Load, pointer=b.add(ops.AddPtr, pointer=x, offset=pid), mask=flag, other=b.constant(0.5, f32))
+    moved = b.add(ops.AddPtr, pointer=b.add(ops.AddPtr, pointer=out, offset=k), offset=pid)
+    b.append(ops.Store(pointer=moved, value=b.add(ops.Add, lhs=value, rhs=total)))
+    return b.finish("scalars", (x, out, flag, k))
+
+
+@pytest.mark.parametrize(("form", "abi"), FORMS)
+@pytest.mark.parametrize("flag", [False, True])
+def test_scalars_are_stored_by_one_thread_at_chained_offsets(form, abi, flag, monkeypatch):
+    def make():
+        return [np.arange(4, dtype=np.float32), np.zeros(8, np.float32), flag, 3]
+
+    from mytriton.layout import assign
+    from mytriton.layout.program import LaidOut, Segment
+
+    def without_barriers(func, target):  # one thread after the other: here the order is safe without
+        laid_out = assign.lay_out(func, target)
+        segments = tuple(Segment(s.layout, s.ops, s.escaping) for s in laid_out.segments)
+        return LaidOut(func, laid_out.layouts, segments, laid_out.num_warps)
+
+    monkeypatch.setattr(gpu_on_cpu, "lay_out", without_barriers)
+    _same(_scalars(), Target("mlir", form=form, abi=abi, num_warps=1), make, grid=(1, 4))
+
+
+def _pointer_choice(two_arrays: bool) -> Func:
+    """`out[i] = *(x + i if x + i < x + 10 else (y or x) + 2 * i)`."""
+    b = Builder()
+    x, y, out = pointer("x", f16), pointer("y", f16), pointer("out", f16)
+    offs = offsets(b, 128)
+    here = at_offsets(b, x, offs)
+    limit = b.splat(b.add(ops.AddPtr, pointer=x, offset=b.constant(10, i32)), (128,))
+    twice = b.add(ops.Mul, lhs=offs, rhs=b.constant(2, i32, (128,)))
+    there = at_offsets(b, y if two_arrays else x, twice)
+    chosen = b.add(ops.Select, condition=b.add(ops.CmpLt, lhs=here, rhs=limit), if_true=here, if_false=there)
+    b.append(ops.Store(pointer=at_offsets(b, out, offs), value=b.add(ops.Load, pointer=chosen)))
+    return b.finish("choice", (x, y, out))
+
+
+@pytest.mark.parametrize(("form", "abi", "two_arrays"), [(*f, False) for f in FORMS] + [("tuned", "pointer", True)])
+def test_choice_and_comparison_of_pointers(form, abi, two_arrays):
+    def make():
+        x = np.arange(512, dtype=np.float16)
+        return [x, -x, np.zeros(256, np.float16)]
+
+    _same(_pointer_choice(two_arrays), Target("mlir", form=form, abi=abi, num_warps=1), make, grid=(2,))
+
+
+@given(programs(), st.sampled_from(FORMS), st.sampled_from((1, 2, 4)))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_kernels_compute_what_the_interpreter_does(program: Program, form, num_warps) -> None:
+    # exp and log may differ in the last place
+    assume(not any(isinstance(op, (ops.Exp, ops.Log)) for op in program.func.walk()))
+    target = Target("mlir", form=form[0], abi=form[1], num_warps=num_warps, enable_fp_fusion=False)
+    _same(program.func, target, program.args, (GRID,))
