@@ -85,3 +85,14 @@ def _is_contiguous(interface: dict[str, Any], itemsize: int) -> bool:
             return False
         expected *= extent
     return True
+
+
+def host_array(value: Any) -> Any:
+    """A torch CPU tensor as a NumPy array on the same memory; anything else unchanged. Does not import torch."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor) or value.device.type != "cpu":
+        return value
+    value = value.detach()
+    if value.dtype == torch.bfloat16:  # Tensor.numpy() refuses it
+        return value.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return value.numpy()

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import ml_dtypes
-
+from mytriton.arrays import host_array
 from mytriton.backends.base import Launcher
 from mytriton.diagnostics import Diagnostic, InternalError
 from mytriton.ir import interp
 from mytriton.ir.core import Func
 from mytriton.stage import Compilation, Stage
 from mytriton.target import Target
-
-
-def host_array(value: Any) -> Any:
-    """A torch CPU tensor as a NumPy array on the same memory; anything else unchanged. Does not import torch."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(value, torch.Tensor) or value.device.type != "cpu":
-        return value
-    value = value.detach()
-    if value.dtype == torch.bfloat16:  # Tensor.numpy() refuses it
-        return value.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-    return value.numpy()
 
 
 class InterpBackend:

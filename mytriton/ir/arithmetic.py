@@ -10,34 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from mytriton.arrays import DTYPES as DTYPES  # the element types' NumPy types, also for users of this module
 from mytriton.ir import ops
 from mytriton.ir.core import Op
-from mytriton.types import PointerType, ScalarType, bf16, element_of, f16, f32, f64, i1, i32, i64
+from mytriton.types import PointerType, ScalarType, bf16, element_of, i1
 
 Array = npt.NDArray[Any]
 
 #: A pointer: the parameter it was derived from, and its address in bytes. The base is kept so that an access outside
 #: one array is an error even where it happens to hit another.
 POINTER = np.dtype([("base", np.int64), ("address", np.int64)])
-
-DTYPES: dict[ScalarType, np.dtype[Any]] = {
-    i1: np.dtype(np.bool_),
-    i32: np.dtype(np.int32),
-    i64: np.dtype(np.int64),
-    f16: np.dtype(np.float16),
-    bf16: np.dtype(ml_dtypes.bfloat16),
-    f32: np.dtype(np.float32),
-    f64: np.dtype(np.float64),
-}
-
-
-def dtype_of(element: ScalarType | PointerType) -> np.dtype[Any]:
-    """The NumPy type of values of an element type."""
-    return POINTER if isinstance(element, PointerType) else DTYPES[element]
 
 
 # --- conversions ------------------------------------------------------------------------------------------------------

@@ -68,6 +68,14 @@ def test_three_grid_axes() -> None:
     np.testing.assert_array_equal(result, before)
 
 
+def test_a_grid_large_enough_for_several_threads() -> None:
+    n = 3 * 2**18 + 5
+    x, y = RNG.random((2, n), np.float32)
+    out = np.zeros(n, np.float32)
+    run(add(1024), [x, y, out, n], (-(-n // 1024),))
+    np.testing.assert_array_equal(out, x + y)
+
+
 def test_empty_arrays() -> None:
     empty = np.zeros(0, np.float32)
     run(add(64), [empty, empty, empty, 0], (1,))

@@ -3,19 +3,19 @@
 A block is *contiguous* if each element is the one before it plus 1 (for pointers: plus one element), in the wrapping
 arithmetic of its type. An i32 offset may wrap in the middle of a block; extended to 64 bits it then jumps. Where that
 cannot be excluded, the analysis names the offset as a *guard*: at run time its first element must not exceed
-2**31 - N for a block of N elements. A first element that is a multiple of N never does.
+2**31 - N for a block of N elements. `analysis/axis.py` proves most offsets to need none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
+from mytriton.analysis.axis import AxisInfo, axis_info
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.types import BlockType, element_of, i32, i64, is_integer, shape_of
-
-_ALL = 1 << 64  # what divides zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Contiguous:
 
 def contiguous(func: Func) -> Mapping[Value, Contiguous]:
     """The contiguous blocks of integers and pointers."""
-    divisors = _divisors(func)
+    axes = axis_info(func)
     uniform: set[Value] = set()
     found: dict[Value, Contiguous] = {}
     for op in func.walk():
@@ -36,14 +36,14 @@ def contiguous(func: Func) -> Mapping[Value, Contiguous]:
         if isinstance(op, ops.Splat) or (_is_elementwise(op) and all(v in uniform for v in op.operands)):
             uniform.add(op.result)
             continue
-        answer = _step(op, found, uniform, divisors)
+        answer = _step(op, found, uniform, axes)
         if answer is not None:
             found[op.result] = answer
     return found
 
 
 def _step(
-    op: Op, found: Mapping[Value, Contiguous], uniform: set[Value], divisors: Mapping[Value, int]
+    op: Op, found: Mapping[Value, Contiguous], uniform: set[Value], axes: Mapping[Value, AxisInfo]
 ) -> Contiguous | None:
     match op:
         case ops.Arange():
@@ -55,52 +55,21 @@ def _step(
         case ops.Sub(lhs=a, rhs=b) if is_integer(op.result.type):
             return found[a] if a in found and b in uniform else None
         case ops.Cast(source=a) if a in found and element_of(a.type) == i32 and op.to == i64:
-            return _extended(a, found[a], divisors)
+            return _extended(a, found[a], axes)
         case ops.AddPtr(pointer=p, offset=o):
             if p in found and o in uniform:
                 return found[p]
             if p in uniform and o in found:
-                return _extended(o, found[o], divisors) if element_of(o.type) == i32 else found[o]
+                return _extended(o, found[o], axes) if element_of(o.type) == i32 else found[o]
     return None
 
 
-def _extended(value: Value, answer: Contiguous, divisors: Mapping[Value, int]) -> Contiguous:
+def _extended(value: Value, answer: Contiguous, axes: Mapping[Value, AxisInfo]) -> Contiguous:
     """What holds of an i32 block extended to 64 bits."""
-    if divisors[value] % shape_of(value.type)[0] == 0:
+    if axes[value].contiguous == prod(shape_of(value.type)):
         return answer
     return Contiguous((*answer.guards, value))
 
 
 def _is_elementwise(op: Op) -> bool:
     return isinstance(op, (ops.Unary, ops.Binary, ops.Compare, ops.Select, ops.Cast, ops.AddPtr))
-
-
-def _divisors(func: Func) -> dict[Value, int]:
-    """A power of two that divides each integer; for a block, its first element."""
-    found: dict[Value, int] = {}
-    for param in func.params:
-        info = func.info.get(param.id)
-        found[param] = 16 if info is not None and info.divisible_by_16 else 1
-    for op in func.walk():
-        for result in op.results:
-            found[result] = _divisor(op, found) if is_integer(result.type) else 1
-    return found
-
-
-def _divisor(op: Op, found: Mapping[Value, int]) -> int:
-    match op:
-        case ops.Constant():
-            return _lowest_bit(int(op.value))
-        case ops.Arange():
-            return _lowest_bit(op.start)
-        case ops.Splat(source=a) | ops.Cast(source=a) if is_integer(a.type):
-            return found[a]
-        case ops.Add(lhs=a, rhs=b) | ops.Sub(lhs=a, rhs=b):
-            return min(found[a], found[b])
-        case ops.Mul(lhs=a, rhs=b):
-            return min(found[a] * found[b], _ALL)
-    return 1
-
-
-def _lowest_bit(value: int) -> int:
-    return value & -value if value else _ALL

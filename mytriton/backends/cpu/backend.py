@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mytriton.backends.base import Launcher
-from mytriton.backends.cpu.emit import SUPPORTED, emit
+from mytriton.backends.cpu.emit import SUPPORTED, Emitted, emit
 from mytriton.backends.cpu.jit import Code
 from mytriton.backends.cpu.listing import asm_lines, objdump
 from mytriton.backends.mlir.llvm import llvm_lines
@@ -57,21 +57,23 @@ class CpuBackend:
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         """`cpu/emit`, one stage a pass, `llvm` and `asm`; the artifact of `asm` is the executable `Code`."""
         with Clock() as clock:
-            source, scratch_bytes = emit(func, target)
+            emitted = emit(func, target)
         reason = mlir_available()
         if reason is not None:
-            text = "\n".join(line.text for line in source)
-            yield Stage("cpu/emit", "text", "mlir", seconds=clock.seconds, artifact=text, make_lines=lambda: source)
+            text = "\n".join(line.text for line in emitted.lines)
+            yield Stage(
+                "cpu/emit", "text", "mlir", seconds=clock.seconds, artifact=text, make_lines=lambda: emitted.lines
+            )
             for name in self.planned(target)[1:]:
                 yield Stage(name, "text", "mlir" if name.startswith("cpu/") else name, "skipped", reason=reason)
             return
-        run = ModuleRun(source, prefix="cpu", seconds=clock.seconds)
+        run = ModuleRun(emitted.lines, prefix="cpu", seconds=clock.seconds)
         yield from run.stages(PASSES)
         if not run.failed:
             stage = self._llvm(run)
             yield stage
             if stage.ok:
-                yield self._asm(run, func, scratch_bytes)
+                yield self._asm(run, func, emitted)
 
     def _llvm(self, run: ModuleRun) -> Stage:
         from mlir.dialects.llvm import translate_module_to_llvmir
@@ -88,13 +90,13 @@ class CpuBackend:
         stage.seconds = clock.seconds
         return stage
 
-    def _asm(self, run: ModuleRun, func: Func, scratch_bytes: int) -> Stage:
+    def _asm(self, run: ModuleRun, func: Func, emitted: Emitted) -> Stage:
         stage = Stage("asm", "text", "asm")
         with Clock() as clock:
             error = ""
             with run.context, native_stderr() as stderr:
                 try:
-                    stage.artifact = Code(run.module, func, scratch_bytes)
+                    stage.artifact = Code(run.module, func, emitted.scratch_bytes, emitted.elements)
                 except RuntimeError as raised:
                     error = str(raised)
         stage.seconds = clock.seconds

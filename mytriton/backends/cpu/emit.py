@@ -9,6 +9,7 @@ memory effects demands it (`plan.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from mytriton.backends.cpu.loops import LoopWriter, elementwise, size_of, width_of
@@ -50,10 +51,20 @@ EXTRA = (
 )
 
 
-def emit(func: Func, target: Target) -> tuple[list[Line], int]:
-    """The module's lines, and the bytes of scratch memory that one call of the function needs."""
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """`lines` are the module; a call of its function needs `scratch_bytes`; the largest block has `elements`."""
+
+    lines: list[Line]
+    scratch_bytes: int
+    elements: int
+
+
+def emit(func: Func, target: Target) -> Emitted:
+    """The function as a module."""
     emitter = _Emitter(func, target)
-    return emitter.run(), emitter.plan.scratch_bytes
+    sizes = [size_of(op) for op in emitter.plan.block_ops if isinstance(op, (ops.Load, ops.Store))]
+    return Emitted(emitter.run(), emitter.plan.scratch_bytes, max(sizes, default=1))
 
 
 _INTERNAL = "{llvm.linkage = #llvm.linkage<internal>}"

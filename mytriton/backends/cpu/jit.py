@@ -1,45 +1,73 @@
 """Machine code in this process: made by MLIR's ExecutionEngine, called on NumPy arrays and torch CPU tensors.
 
 The engine detects the host's processor, so the code uses its vector instructions. A call passes one array of pointers
-to the arguments; it releases the GIL.
+to the arguments; it releases the GIL, so a large grid is shared among the cores.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
+import struct
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mytriton.arrays import host_array
 from mytriton.backends.cpu.writer import symbol
-from mytriton.backends.interp import host_array
 from mytriton.diagnostics import LaunchError
 from mytriton.ir.arithmetic import DTYPES
-from mytriton.ir.core import Func, Value
+from mytriton.ir.core import Func
 from mytriton.target import MAX_GRID_X
 from mytriton.types import PointerType, ScalarType, element_of, i1
 
-_ALIGN = 64
+_CACHE_LINE = 64
+
+#: `struct` codes of the arguments, each padded to a slot of 8 bytes. 16-bit floats go as their bits.
+_SLOTS = {"i1": "?7x", "i32": "i4x", "i64": "q", "f16": "H6x", "bf16": "H6x", "f32": "f4x", "f64": "d"}
+_POINTER_SLOT = "Q"
+
+#: Elements below which a grid stays on one thread: handing work to others takes about as long as adding these.
+_ELEMENTS_PER_THREAD = 1 << 18
 
 
 class Code:
     """The code of one kernel. Safe to call from several threads."""
 
-    def __init__(self, module: Any, func: Func, scratch_bytes: int) -> None:
-        """Compile a module that holds only the LLVM dialect; raises RuntimeError if LLVM refuses it."""
+    def __init__(self, module: Any, func: Func, scratch_bytes: int, elements: int) -> None:
+        """Compile a module that holds only the LLVM dialect; raises RuntimeError if LLVM refuses it.
+
+        `elements` is the size of the largest block, which tells how much work a program is.
+        """
         from mlir.execution_engine import ExecutionEngine
 
-        self._func = func
-        self._scratch = _Scratch(scratch_bytes)
+        self._name = func.name
+        self._elements = elements
         self._engine = ExecutionEngine(module, opt_level=3, enable_object_dump=True)
         address = self._engine.raw_lookup(symbol(func.name)[1:].strip('"'))
         if not address:
             raise RuntimeError(f"the compiled module has no function {symbol(func.name)}")
         self._entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+        self._encoders: list[Callable[[Any], Any]] = []
+        slots = "="
+        for param in func.params:
+            element = element_of(param.type)
+            if isinstance(element, PointerType):
+                self._encoders.append(_array_encoder(param.id, element.element))
+                slots += _POINTER_SLOT
+            else:
+                info = func.info.get(param.id)
+                self._encoders.append(_number_encoder(param.id, element, info is not None and info.divisible_by_16))
+                slots += _SLOTS[element.name]
+        # What `emit.EXTRA` lists: scratch memory, first and last program, and the grid.
+        self._frame = _Frame(struct.Struct(slots + "Qqqqqq"), len(func.params) + 6, scratch_bytes)
 
     def object_file(self) -> bytes:
         """The object file that is executed."""
@@ -50,72 +78,94 @@ class Code:
 
     def launch(self, grid: tuple[int, int, int], args: Sequence[Any]) -> None:
         """Run the programs of a grid in place on the arrays among `args`; raises `LaunchError`."""
-        params = self._func.params
-        if len(args) != len(params):
-            raise LaunchError(f"`{self._func.name}` takes {len(params)} runtime arguments, got {len(args)}")
+        if len(args) != len(self._encoders):
+            raise LaunchError(f"`{self._name}` takes {len(self._encoders)} runtime arguments, got {len(args)}")
         for axis, extent in enumerate(grid):
             if not 0 <= extent <= MAX_GRID_X:
                 raise LaunchError(f"grid extent {extent} along axis {axis} is outside 0..{MAX_GRID_X}")
-        # Every argument has 8 bytes of its own; the callee reads as many as its type has.
-        slots = np.zeros(len(params) + 6, np.uint64)
-        keep = []  # views of tensors must live until the call is over
-        for number, (param, arg) in enumerate(zip(params, args, strict=True)):
-            if isinstance(param.type, PointerType):
-                array = host_array(arg)
-                keep.append(array)
-                slots[number] = _address(param, param.type, array)
-            else:
-                value = _number(param, arg)
-                if self._is_divisible(param) and int(value) % 16:
-                    raise LaunchError(f"argument `{param.id}` was promised to be divisible by 16, got {arg}")
-                slots[number : number + 1].view(value.dtype)[0] = value
+        values = [encode(arg) for encode, arg in zip(self._encoders, args, strict=True)]
         programs = grid[0] * grid[1] * grid[2]
-        slots[len(params) :] = (self._scratch.address(), 0, programs, *grid)
-        start = slots.ctypes.data
-        pointers = (ctypes.c_void_p * len(slots))(*range(start, start + 8 * len(slots), 8))
-        self._entry(pointers)
+        parts = min(_cores(), programs, programs * self._elements // _ELEMENTS_PER_THREAD)
+        if parts < 2:
+            self._run(values, 0, programs, grid)
+            return
+        cuts = [programs * part // parts for part in range(parts + 1)]
+        futures = [_pool().submit(self._run, values, first, last, grid) for first, last in pairwise(cuts[1:])]
+        self._run(values, 0, cuts[1], grid)
+        for future in futures:
+            future.result()
 
-    def _is_divisible(self, param: Value) -> bool:
-        info = self._func.info.get(param.id)
-        return info is not None and info.divisible_by_16
-
-
-class _Scratch(threading.local):
-    """The memory that a call may use between its loops, one piece a thread, made when it is first wanted."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._memory: Any = None
-
-    def address(self) -> int:
-        """Its address, aligned to a cache line."""
-        if self._memory is None:
-            self._memory = np.empty(self._size + _ALIGN, np.uint8)
-        start: int = self._memory.ctypes.data
-        return -(-start // _ALIGN) * _ALIGN
+    def _run(self, values: list[Any], first: int, last: int, grid: tuple[int, int, int]) -> None:
+        frame = self._frame
+        frame.packer.pack_into(frame.slots, 0, *values, frame.scratch, first, last, *grid)
+        self._entry(frame.pointers)
 
 
-def _address(param: Value, type_: PointerType, array: Any) -> int:
-    dtype = DTYPES[type_.element]
-    if not isinstance(array, np.ndarray):
-        found = type(array).__name__
-        raise LaunchError(f"argument `{param.id}` must be a NumPy array or a torch CPU tensor, got {found}")
-    bytes_ = type_.element == i1 and array.dtype == np.uint8  # any byte is a bool: non-zero is true
-    if array.dtype != dtype and not bytes_:
-        raise LaunchError(f"argument `{param.id}` holds {array.dtype}; the kernel was compiled for {dtype}")
-    if not array.flags.writeable:
-        raise LaunchError(f"argument `{param.id}` is read-only; pass a copy")
-    if not array.flags.aligned:
-        raise LaunchError(f"argument `{param.id}` is not aligned to its element size; pass a copy")
-    address: int = array.__array_interface__["data"][0]
-    return address
+class _Frame(threading.local):
+    """The arguments of one call and the memory it keeps values in, one for each thread."""
+
+    def __init__(self, packer: struct.Struct, count: int, scratch_bytes: int) -> None:
+        self.packer = packer
+        self.slots = ctypes.create_string_buffer(packer.size)
+        start = ctypes.addressof(self.slots)
+        self.pointers = (ctypes.c_void_p * count)(*range(start, start + 8 * count, 8))
+        self._memory = np.empty(scratch_bytes + _CACHE_LINE, np.uint8)
+        self.scratch = -(-int(self._memory.ctypes.data) // _CACHE_LINE) * _CACHE_LINE
 
 
-def _number(param: Value, arg: Any) -> Any:
-    element = element_of(param.type)
-    assert isinstance(element, ScalarType)
-    number = np.asarray(arg)
-    if number.shape != () or number.dtype.kind not in "biufV":  # V: bfloat16
-        raise LaunchError(f"argument `{param.id}` must be a number ({element}), got {type(arg).__name__}")
-    with np.errstate(all="ignore"):
-        return number.astype(DTYPES[element])
+@cache
+def _cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="mytriton-cpu")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
+
+
+def _array_encoder(name: str, element: ScalarType) -> Callable[[Any], int]:
+    dtype = DTYPES[element]
+
+    def encode(arg: Any) -> int:
+        array = arg if type(arg) is np.ndarray else host_array(arg)
+        if not isinstance(array, np.ndarray):
+            found = type(array).__name__
+            raise LaunchError(f"argument `{name}` must be a NumPy array or a torch CPU tensor, got {found}")
+        # Any byte is a bool: non-zero is true.
+        if array.dtype != dtype and not (element == i1 and array.dtype == np.uint8):
+            raise LaunchError(f"argument `{name}` holds {array.dtype}; the kernel was compiled for {dtype}")
+        flags = array.flags
+        if not flags.writeable:
+            raise LaunchError(f"argument `{name}` is read-only; pass a copy")
+        if not flags.aligned:
+            raise LaunchError(f"argument `{name}` is not aligned to its element size; pass a copy")
+        address: int = array.__array_interface__["data"][0]
+        return address
+
+    return encode
+
+
+def _number_encoder(name: str, element: ScalarType, divisible: bool) -> Callable[[Any], Any]:
+    dtype = DTYPES[element]
+    limit = 2 ** (element.bits - 1) if element.kind == "int" else 0
+
+    def encode(arg: Any) -> Any:
+        if type(arg) is int and -limit <= arg < limit:
+            value: Any = arg
+        else:
+            number = np.asarray(arg)
+            if number.shape != () or number.dtype.kind not in "biufV":  # V: bfloat16
+                raise LaunchError(f"argument `{name}` must be a number ({element}), got {type(arg).__name__}")
+            with np.errstate(all="ignore"):
+                number = number.astype(dtype)
+            value = (number.view(np.uint16) if element.kind == "float" and element.bits == 16 else number).item()
+        if divisible and value % 16:
+            raise LaunchError(f"argument `{name}` was promised to be divisible by 16, got {arg}")
+        return value
+
+    return encode
