@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mytriton.diagnostics import LaunchError
-from mytriton.ir import interp
+from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import DTYPES
+from mytriton.ir.builder import Builder
 from mytriton.layout import simulate
 from mytriton.layout.assign import lay_out
 from mytriton.target import Target
 from mytriton.types import ScalarType, bf16, f16, f64, i1, i32, i64
-from tests.ir.kernels import binary_kernel, copy_kernel, counter_kernel, mixed_kernel
+from tests.ir.kernels import at_offsets, binary_kernel, copy_kernel, counter_kernel, mixed_kernel, pointer
 from tests.ir.programs import GRID, Program, assert_same, programs
 
 Form = Literal["tuned", "plain"]
@@ -78,6 +79,19 @@ def test_in_place_update_in_any_order() -> None:
         once = x.copy()
         simulate.run(lay_out(binary_kernel(1024), Target()), [once, once, once, x.size], (3,), warps=order)
         np.testing.assert_array_equal(once, 2 * x)
+
+
+def test_a_thread_has_loaded_all_its_elements_before_it_stores_one() -> None:
+    b = Builder()
+    x = pointer("x", i32)
+    lanes = b.add(ops.Arange, start=0, end=1024)
+    neighbour = b.add(ops.Xor, lhs=lanes, rhs=b.constant(1, i32, (1024,)))  # held by the same thread
+    value = b.add(ops.Load, pointer=at_offsets(b, x, neighbour))
+    b.append(ops.Store(pointer=at_offsets(b, x, lanes), value=value))
+    numbers = np.arange(1024, dtype=np.int32)
+    simulate.run(lay_out(b.finish("swap_pairs", (x,)), Target()), [numbers], (1,))
+    assert numbers[:6].tolist() == [1, 0, 3, 2, 5, 4]
+    assert numbers.tolist() == (np.arange(1024) ^ 1).tolist()
 
 
 def test_mixed_types_agree_with_the_interpreter() -> None:
