@@ -17,7 +17,7 @@ from typing import Any
 from mytriton import language as tl
 from mytriton.frontend.constants import convert
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.tree import Call
+from mytriton.frontend.tree import Call, Name
 from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, is_number
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
@@ -95,8 +95,12 @@ def _num_programs(s: Semantics, span: Span, axis: Operand) -> Item:
     return s.builder.add(ops.NumPrograms, axis=_axis(s, axis))
 
 
-def _extent(s: Semantics, length: int, what: str, span: Span) -> None:
+def _extent(s: Semantics, length: int, what: str, span: Span, given: Operand) -> None:
+    """Checks an extent of a block; `given` is the argument it follows from."""
     if length <= 0 or length & (length - 1):
+        name = s.text(given.span)
+        if isinstance(given.expr, Name) and isinstance(given.item, Known):
+            what = f"{what} with {name} = {given.item.value}"
         above = tl.next_power_of_2(length)
         hint = f"use {above} and a mask for the elements beyond {length}" if length > 0 else "use a power of 2"
         raise Mistake("MT220", f"{what} must be a power of 2, got {length}", span, hint)
@@ -109,9 +113,7 @@ def _arange(s: Semantics, span: Span, start: Operand, end: Operand) -> Item:
     first, last = s.known_int(start, "the start of tl.arange"), s.known_int(end, "the end of tl.arange")
     if last <= first:
         raise Mistake("MT220", f"tl.arange({first}, {last}) is empty: its end must be above its start", span)
-    name = s.text(end.span)
-    note = "" if first or name == str(last) else f" ({name} = {last})"
-    _extent(s, last - first, f"the length of tl.arange({first}, {last}){note}", span)
+    _extent(s, last - first, f"the length of tl.arange({first}, {last})", span, end)
     return s.builder.add(ops.Arange, start=first, end=last)
 
 
@@ -120,7 +122,7 @@ def _block_shape(s: Semantics, shape: Operand) -> tuple[int, ...]:
     extents = tuple(s.known_int(Operand(item, shape.expr), "an extent of a block's shape") for item in items)
     if len(extents) != 1:
         raise Mistake("MT222", f"blocks have one dimension; {extents} has {len(extents)}", shape.span)
-    _extent(s, extents[0], "the extent of a block", shape.span)
+    _extent(s, extents[0], "the extent of a block", shape.span, shape)
     return extents
 
 

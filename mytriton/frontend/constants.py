@@ -74,6 +74,19 @@ def round_float(value: float, type_: ScalarType) -> float:
     return math.copysign(rounded, value)
 
 
+def _float(value: bool | int | float, type_: ScalarType) -> float:
+    """`value` as a Python float. An integer longer than the type's significand is rounded to it here, in integers:
+    going through Python's double first would round twice."""
+    if isinstance(value, int) and type_ != f64:
+        shift = max(0, value.bit_length() - _FORMATS[type_.name][0])
+        if shift:
+            value = (value + (1 << (shift - 1)) - 1 + (value >> shift & 1)) >> shift << shift
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def type_of(value: bool | int | float) -> ScalarType:
     """The type a Python number has by itself, as in Triton: bool i1; int i32 if it fits, else i64; float f32 unless
     its magnitude needs f64."""
@@ -97,10 +110,7 @@ def convert(value: bool | int | float, type_: ScalarType) -> bool | int | float:
     if type_.kind == "bool":
         return bool(value)
     if type_.kind == "float":
-        try:
-            return round_float(float(value), type_)
-        except OverflowError:  # an integer beyond any float
-            return math.copysign(math.inf, value)
+        return round_float(_float(value, type_), type_)
     low, high = -(1 << (type_.bits - 1)), (1 << (type_.bits - 1)) - 1
     if isinstance(value, float):
         if not math.isfinite(value):

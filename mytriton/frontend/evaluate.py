@@ -6,7 +6,7 @@ import builtins as python
 import math
 from collections.abc import Callable, Generator
 from difflib import get_close_matches
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import mytriton
@@ -266,7 +266,7 @@ class Evaluator:
         if isinstance(item, Method):
             return METHODS[item.name]
         value = item.value if isinstance(item, Known) else None
-        found = FUNCTIONS.get(value) if _is_callable_here(value) else None
+        found = FUNCTIONS.get(value) if isinstance(value, (FunctionType, BuiltinFunctionType, type)) else None
         if found is not None:
             return found
         text = self.semantics.text(function.span)
@@ -302,7 +302,9 @@ _ABSENT = object()
 
 
 def _is_callable_here(value: Any) -> bool:
-    """Whether a value is one of the functions kernels may name (compared by identity: it may be unhashable)."""
-    if not callable(value) or getattr(type(value), "__hash__", None) is None:
-        return False
-    return value in FUNCTIONS or any(value is loop for loop in LOOPS) or hasattr(value, "__mytriton_kernel__")
+    """Whether a value is one of the functions kernels may name. Only plain functions and classes are looked up, since
+    hashing and comparing other objects would run their code."""
+    if hasattr(value, "__mytriton_kernel__"):
+        return True
+    plain = isinstance(value, (FunctionType, BuiltinFunctionType, type))
+    return plain and (value in FUNCTIONS or value in LOOPS)

@@ -7,7 +7,6 @@ load and store. What nothing needs comes last, where dce will find it.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from mytriton.ir.builder import Ids
@@ -37,7 +36,7 @@ def schedule(ops: Sequence[Op], hints: Mapping[Value, str], ids: Ids) -> tuple[O
     def emit(op: Op) -> None:
         results = tuple(Value(ids.fresh(op.inline), v.type, hints.get(v, v.hint)) for v in op.results)
         renamed.update(zip(op.results, results, strict=True))
-        ordered.append(dataclasses.replace(op.with_operands(renamed), results=results))
+        ordered.append(op.with_operands(renamed).evolve(results=results))
 
     def place(root: Op) -> None:
         if id(root) in done:

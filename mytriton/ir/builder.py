@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, TypeVar
 
 from mytriton.ir.core import Block, Func, Op, ParamInfo, Value
@@ -32,7 +31,7 @@ class Ids:
 def complete(op: O, ids: Ids, hint: str = "") -> O:
     """`op` with result values of the types its rule gives; raises `TypeRuleError`."""
     results = tuple(Value(ids.fresh(op.inline), type_, hint) for type_ in op.type_rule())
-    return dataclasses.replace(op, results=results)
+    return op.evolve(results=results)
 
 
 class Builder:
@@ -50,7 +49,7 @@ class Builder:
 
     def append(self, op: O) -> O:
         """Append an operation made without results; returns it completed."""
-        done = complete(op if op.span else dataclasses.replace(op, span=self.span), self.ids, self.hint)
+        done = complete(op if op.span else op.evolve(span=self.span), self.ids, self.hint)
         self.ops.append(done)
         return done
 

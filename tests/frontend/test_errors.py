@@ -1,0 +1,248 @@
+"""What a kernel's author is told: line, column, words and hint of each mistake, and that all are found at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from mytriton import CompileError, Specialization
+from mytriton.frontend.lower import lower
+from mytriton.frontend.parse import parse
+from tests.frontend.support import errors, hints, kernel_from, lowered, rendered
+
+# One statement in a kernel of pointers x (f32) and out (f32), an i32 n, a block i (8 x i32) and a block a (8 x f32);
+# it stands in line 5 after four blanks.
+PREAMBLE = """
+def k(x, out, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    a = tl.load(x + i)
+"""
+SIGNATURE = "*fp32, *fp32, i32, 8"
+
+TYPE_ERRORS = [
+    ("tl.arange(0, n)", 18, "MT210 the end of tl.arange must be a constexpr, but `n` (i32) is not"),
+    ("tl.arange(4, 4)", 5, "MT220 tl.arange(4, 4) is empty: its end must be above its start"),
+    ("tl.arange(0, 20)", 5, "MT220 the length of tl.arange(0, 20) must be a power of 2, got 20"),
+    ("tl.full((B, B), 0, tl.int32)", 13, "MT222 blocks have one dimension; (8, 8) has 2"),
+    ("tl.zeros((3,), tl.int32)", 14, "MT220 the extent of a block must be a power of 2, got 3"),
+    ("tl.full((B,), a, tl.float32)", 19, "MT204 tl.full fills a block with one scalar, not with `a` (vector<8 x f32>)"),
+    (
+        "i + tl.arange(0, 16)",
+        5,
+        "MT204 shapes differ: `i` (vector<8 x i32>) and `tl.arange(0, 16)` (vector<16 x i32>)",
+    ),
+    ("x + 1.5", 9, "MT205 a pointer moves by an integer number of elements, not by 1.5"),
+    ("x + out", 9, "MT205 a pointer moves by an integer number of elements, not by `out` (ptr<f32>)"),
+    ("x * 2", 5, "MT203 `*` does not take the pointer `x` (ptr<f32>)"),
+    ("n - x", 5, "MT203 `-` does not take the pointer `x` (ptr<f32>)"),
+    ("-x", 5, "MT203 `-` takes numbers, but `x` (ptr<f32>) is a pointer"),
+    ("a // 2", 5, "MT203 `//` takes integers, not floats: a // 2"),
+    ("n & 1.5", 9, "MT203 `&` takes integers and bools, but 1.5 is a float"),
+    ("~a", 5, "MT203 `~` takes integers and bools, not `a` (vector<8 x f32>)"),
+    ("n << 2", 5, "MT202 `<<` works on constexprs only"),
+    ("n ** 2", 5, "MT202 `**` works on constexprs only"),
+    ("n > 0 and n < 4", 5, "MT202 `and` works on constexprs only"),
+    ("not n", 5, "MT202 `not` works on constexprs only"),
+    ("n + 3000000000", 9, "MT207 3000000000 does not fit in i32, the type of `n` (i32)"),
+    ("n < 3000000000", 9, "MT207 3000000000 does not fit in i32, the type of `n` (i32)"),
+    ("n + None", 9, "MT201 an operand of `+` must be a number or block, got None"),
+    ("n + tl.float32", 9, "MT201 an operand of `+` must be a number or block, got `tl.float32` (a ScalarType)"),
+    ("a.to(3)", 10, "MT211 a dtype is needed here, got 3"),
+    ("a.too(tl.int32)", 5, "MT134 `a` (vector<8 x f32>) has no `.too`"),
+    ("a[0]", 5, "MT202 `a` (vector<8 x f32>) cannot be indexed"),
+    ("tl.exp(n)", 12, "MT203 tl.exp takes floats, got `n` (i32)"),
+    ("tl.abs(x)", 12, "MT203 tl.abs takes numbers, got `x` (ptr<f32>)"),
+    ("tl.where(n, a, a)", 14, "MT231 the condition must be bool, got `n` (i32)"),
+    ("tl.where(n > 0, x, a)", 21, "MT203 `tl.where` takes numbers, but `x` (ptr<f32>) is a pointer"),
+    ("tl.program_id(3)", 19, "MT221 the axis must be 0, 1 or 2, got 3"),
+    ("tl.program_id(n)", 19, "MT210 the axis must be a constexpr, but `n` (i32) is not"),
+    ("float(n)", 11, "MT213 `float` works on constexprs only, but `n` (i32) is computed at run time"),
+    ("tl.load(n)", 13, "MT230 tl.load needs a pointer, got `n` (i32)"),
+    ("tl.load(a)", 13, "MT230 tl.load needs a pointer, got `a` (vector<8 x f32>)"),
+    ("tl.load(x + i, mask=n)", 25, "MT231 a mask must be bool, got `n` (i32)"),
+    (
+        "tl.load(x, mask=i < n, other=0)",
+        21,
+        "MT204 the mask `i < n` (vector<8 x bool>) does not have the shape of the pointer `x` (ptr<f32>)",
+    ),
+    ("tl.load(x + i, other=0.0)", 26, "MT232 `other` has no meaning without a mask"),
+    (
+        "tl.store(out, a)",
+        19,
+        "MT204 the stored value `a` (vector<8 x f32>) does not have the shape of the pointer `out` (ptr<f32>)",
+    ),
+    ("tl.store(out + i)", 5, "MT120 `tl.store` needs `value`"),
+    ("tl.store(out, 1, None, 4)", 28, "MT120 `tl.store` takes 3 arguments (pointer, value, mask), got 4"),
+    ("tl.load(x, maks=None)", 21, "MT120 `tl.load` has no parameter `maks`"),
+    ("tl.load(x, pointer=x)", 24, "MT120 `tl.load` got `pointer` twice"),
+    ("tl.laod(x)", 5, "MT135 there is no `tl.laod`"),
+    ("tl.dot(a, a)", 5, "MT135 `tl.dot` is not supported yet"),
+    ("nn + 1", 5, "MT131 `nn` is not defined"),
+    ("print(n)", 5, "MT132 `print` cannot be called in a kernel"),
+    ("k(x, out, n, 8)", 5, "MT136 calling the @jit function `k` is not supported yet"),
+    ("range(4)", 5, "MT136 `range` is used only as `for i in range(...)`"),
+    ("B(1)", 5, "MT136 `B` (8) cannot be called in a kernel"),
+    ("1 // (B - 8)", 5, "MT212 `1 // (B - 8)` cannot be computed: integer division or modulo by zero"),
+    ("2 ** 100000", 5, "MT212 `2 ** 100000` cannot be computed: the result has more than 4096 bits"),
+    ("(1, 2)[n]", 12, "MT210 an index must be a constexpr, but `n` (i32) is not"),
+    ("(1, 2)[2]", 12, "MT212 index 2 is out of range of 2 items"),
+    ("p, q = 1, 2, 3", 5, "MT214 2 names for 3 values"),
+    ("p, q = n", 12, "MT214 `n` (i32) cannot be unpacked"),
+    ("p: tl.constexpr = n", 23, "MT210 the value of a `constexpr` variable must be a constexpr, but `n` (i32) is not"),
+    ("n if n > 0 else 1", 5, "MT140 a conditional expression on a run-time value is not supported yet"),
+    ("for t in [1, 2]: pass", 14, "MT143 a `for` loop in a kernel runs over range(...) or tl.static_range(...)"),
+    ("for t in range(n): pass", 20, "MT140 a loop with the run-time bound `n` (i32) is not supported yet"),
+    ("for t in range(0, 8, B - 8): pass", 26, "MT144 the step of a loop must not be 0"),
+    ("for t in range(10 ** 9): pass", 5, "MT142 unrolling this loop exceeds 65536 iterations in one kernel"),
+    ("while n > 0: n = n - 1", 5, "MT140 `while` is not supported yet"),
+    ("return n", 5, "MT141 a kernel returns nothing"),
+    ("if n > 0: pass", 5, "MT140 `if` on the run-time value `n > 0` (bool) is not supported yet"),
+]
+
+
+@pytest.mark.parametrize(("statement", "column", "message"), TYPE_ERRORS)
+def test_one_mistake(statement, column, message):
+    assert errors(PREAMBLE + "    " + statement, SIGNATURE) == [f"5:{column} {message}"]
+
+
+SYNTAX_ERRORS = [
+    ("with x: pass", 5, "`with`"),
+    ("y = [j for j in x]", 9, "a comprehension"),
+    ("x[0] = 1", 5, "assigning to an element"),
+    ("x.y = 1", 5, "assigning to an attribute"),
+    ("y = x[1:2]", 11, "a slice"),
+    ("y = lambda: 0", 9, "`lambda`"),
+    ("y = f'{x}'", 9, "an f-string"),
+    ("y = {}", 9, "a dict"),
+    ("y = 1j", 9, "a complex literal"),
+    ("y = ...", 9, "`...`"),
+    ("print(y := 1)", 11, "`:=`"),
+    ("tl.load(*x)", 13, "`*` unpacking"),
+    ("tl.load(**x)", 13, "`**` unpacking"),
+    ("assert x", 5, "`assert`"),
+    ("import os", 5, "`import`"),
+    ("global x2", 5, "`global`"),
+    ("def f(): pass", 5, "a nested function"),
+    ("class C: pass", 5, "a class"),
+    ("try: pass\n    finally: pass", 5, "`try`"),
+    ("for j in range(2): break", 24, "`break`"),
+    ("for j in range(2): pass\n    else: pass", 11, "`else` of a `for`"),
+]
+
+
+@pytest.mark.parametrize(("statement", "column", "what"), SYNTAX_ERRORS)
+def test_python_that_kernels_lack(statement, column, what):
+    (found,) = errors(PREAMBLE + "    " + statement, SIGNATURE)
+    code = "MT111" if what.startswith("assigning") else "MT110"
+    line = 6 if what == "`else` of a `for`" else 5
+    assert found == f"{line}:{column} {code} {what} is not part of the kernel language"
+    if what != "assigning to an attribute":
+        assert hints(PREAMBLE + "    " + statement, SIGNATURE) != [""]
+
+
+def test_mistakes_are_collected_and_do_not_cascade():
+    text = """
+    def k(x, out, n):
+        z = tl.laod(x)
+        y = z + 1 + undefined
+        w = tl.where(y > 0, y, z)
+        tl.store(out, w)
+        tl.store(out, n.dtpye)
+        if n:
+            q = 1
+        tl.store(out, q)
+    """
+    assert errors(text, "*fp32, *fp32, i32") == [
+        "3:9 MT135 there is no `tl.laod`",
+        "4:17 MT131 `undefined` is not defined",
+        "7:19 MT134 `n` (i32) has no `.dtpye`",
+        "8:5 MT140 `if` on the run-time value `n` (i32) is not supported yet",
+    ]
+
+
+def test_an_unrolled_loop_reports_a_mistake_once():
+    assert errors("def k(x):\n    for j in range(5):\n        tl.store(x + j, y)", "*fp32") == [
+        "4:25 MT131 `y` is not defined"
+    ]
+
+
+def test_near_names_are_suggested():
+    text = "def k(pointer, n):\n    tl.load(pointr, maks=n)\n    tl.maximun(1, 2)\n    n.dtpye"
+    assert hints(text, "*fp32, i32") == [
+        "did you mean `pointer`?",
+        "did you mean `tl.maximum`?",
+        "did you mean `.dtype`?",
+    ]
+
+
+def test_the_message_for_a_block_size_names_parameter_value_and_next_power():
+    text = "def k(x, BLOCK: tl.constexpr):\n    i = tl.arange(0, BLOCK)\n    tl.store(x + i, 0)"
+    assert rendered(text, "*fp32, 20") == (
+        "kernel.py:6:9: error[MT220]: the length of tl.arange(0, 20) with BLOCK = 20 must be a power of 2, got 20\n"
+        "6 |     i = tl.arange(0, BLOCK)\n"
+        "  |         ^^^^^^^^^^^^^^^^^^^\n"
+        "help: use 32 and a mask for the elements beyond 20"
+    )
+
+
+def test_names_bound_only_in_a_branch_or_loop_say_where():
+    text = """
+    def k(x, out, F: tl.constexpr):
+        if F:
+            y = tl.load(x)
+        for j in range(2):
+            z = j
+        tl.store(out, y)
+        tl.store(out, z)
+        tl.store(out, j)
+    """
+    assert errors(text, "*fp32, *fp32, 0") == [
+        "7:19 MT130 `y` is not defined here",
+        "8:19 MT130 `z` is not defined here",
+        "9:19 MT130 `j` is not defined here",
+    ]
+    message = rendered(text, "*fp32, *fp32, 0")
+    assert "kernel.py:7:9: assigned only here, in a branch that is not taken" in message
+    assert "kernel.py:9:9: assigned only here, inside a loop" in message
+    assert "kernel.py:8:9: the loop variable ends with its loop" in message
+
+
+def test_a_branch_taken_at_compile_time_binds_its_names():
+    text = """
+    def k(x, out, F: tl.constexpr):
+        if F:
+            y = tl.load(x)
+        else:
+            y = tl.nonsense(undefined)
+        tl.store(out, y)
+    """
+    lowered(text, "*fp32, *fp32, 1")
+    assert errors(text, "*fp32, *fp32, 0") == [
+        "6:13 MT135 there is no `tl.nonsense`",
+        "6:25 MT131 `undefined` is not defined",
+    ]
+
+
+def test_columns_count_characters_and_carets_stand_below_them():
+    text = "def k(x, größe):\n    ä = größe + ü"
+    assert errors(text, "*fp32, i32") == ["3:17 MT131 `ü` is not defined"]
+    assert rendered(text, "*fp32, i32").splitlines()[1:3] == ["6 |     ä = größe + ü", "  |                 ^"]
+
+
+def test_a_load_with_a_mask_and_no_other_warns():
+    text = "def k(x, out, n):\n    i = tl.arange(0, 8)\n    tl.store(out + i, tl.load(x + i, mask=i < n), mask=i < n)"
+    _, (warning,) = lowered(text, "*fp32, *fp32, i32")
+    assert (warning.severity, warning.code) == ("warning", "MT290")
+    assert (warning.span.line, warning.span.column) == (4, 23)
+    assert warning.message == "this load has a mask but no `other`: masked-off elements of x + i read as 0"
+
+
+def test_missing_parameters_are_named():
+    with pytest.raises(CompileError, match="the constexpr parameter `B` has no value"):
+        lower(parse(kernel_from("def k(x, B: tl.constexpr): pass")), Specialization(()))
+
+
+def test_a_variadic_kernel_is_refused():
+    assert errors("def k(x, *rest, **more): pass", "*fp32") == [
+        "2:11 MT112 `rest`: a kernel has a fixed number of parameters",
+        "2:19 MT112 `more`: a kernel has a fixed number of parameters",
+    ]
