@@ -45,7 +45,7 @@ def ours(runs: int) -> None:
         totals: dict[str, list[float]] = defaultdict(list)
         for _ in range(runs):
             start = time.perf_counter()
-            kernel = read_module(text, str(ADD)).kernels["add_kernel"]
+            kernel = read_module(text, str(ADD)).kernels[0]
             specialization = parse_signature(kernel, "*fp32:16, *fp32:16, *fp32:16, i32", {"BLOCK": 256})
             compilation = compile_kernel(kernel, specialization, Target(backend))
             for end in ends:
