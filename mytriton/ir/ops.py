@@ -45,6 +45,11 @@ class Constant(Op):
     type: ScalarType = attribute()
 
     def type_rule(self) -> tuple[Type, ...]:
+        python = {"bool": bool, "int": int, "float": float}[self.type.kind]
+        _require(type(self.value) is python, f"a constant of type {self.type} cannot be {self.value!r}")
+        if isinstance(self.value, int) and self.type.kind == "int":
+            half = 1 << self.type.bits - 1
+            _require(-half <= self.value < half, f"{self.value} does not fit {self.type}")
         return (self.type,)
 
 

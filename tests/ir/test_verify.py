@@ -11,7 +11,7 @@ from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.verify import verify
-from mytriton.types import f32, i32
+from mytriton.types import ScalarType, f32, i32
 from tests.ir.kernels import at, binary_kernel, counter_kernel, mixed_kernel
 
 
@@ -73,3 +73,17 @@ def test_a_parameter_of_an_equal_but_other_object_is_not_defined() -> None:
     stranger = func.body.ops[0].with_operands({func.params[0]: parameter("n", i32)})
     with pytest.raises(InternalError, match="uses n where it is not visible"):
         verify(with_ops(func, [stranger]))
+
+
+@pytest.mark.parametrize(
+    ("value", "element", "reason"),
+    [
+        (2**31, i32, "2147483648 does not fit i32"),
+        (1, f32, "a constant of type f32 cannot be 1"),
+        (True, i32, "a constant of type i32 cannot be True"),
+    ],
+)
+def test_a_constant_that_its_type_cannot_hold(value: float, element: ScalarType, reason: str) -> None:
+    constant = ops.Constant(value=value, type=element, results=(Value("%c0", element),))
+    with pytest.raises(InternalError, match=rf"breaks its type rule: {reason}$"):
+        verify(Func("k", Block((), (constant,)), {}, next_inline=1))

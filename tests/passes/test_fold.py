@@ -15,7 +15,6 @@ from mytriton.ir.printer import print_func
 from mytriton.ir.verify import verify
 from mytriton.passes import algebra
 from mytriton.passes.fold import fold
-from mytriton.passes.rewrite import Match, Rule, rewrite, rule
 from mytriton.stage import Change
 from mytriton.types import BlockType, ScalarType, bf16, f16, f32, f64, i1, i32, i64
 from tests.ir.kernels import at, binary_kernel, pointer
@@ -262,46 +261,6 @@ def test_nothing_to_fold_returns_the_same_function() -> None:
 def test_every_rule_states_its_identity() -> None:
     assert all(r.identity for r in algebra.RULES)
     assert len({r.name for r in algebra.RULES}) == len(algebra.RULES) == 22
-
-
-def test_new_operations_take_fresh_ids_and_the_old_span() -> None:
-    @rule(ops.Neg)
-    def neg_as_sub(op: ops.Neg, m: Match) -> Value:
-        """-x = 0 - x"""
-        return m.build(ops.Sub(lhs=m.number(0, op.result.type), rhs=op.source))
-
-    func = expression(i32, lambda b, x: b.add(ops.Neg, source=x))
-    result, (change,) = rewrite(func, "demo", [neg_as_sub])
-    verify(result)
-    line = print_func(result)[0]
-    assert (line.text, line.span) == ("%1 = sub 0, x : i32", at(7))
-    assert change == Change("demo", "neg_as_sub", "%0 = neg x : i32", line.text, at(7), "-x = 0 - x")
-    assert result.next_value == func.next_value + 1
-
-
-def test_a_replacement_of_another_type_is_refused() -> None:
-    wrong = Rule("wrong", (ops.Neg,), "", lambda op, m: m.number(0.0, f32))
-    with pytest.raises(Exception, match=r"rule `wrong` replaces `%0 = neg x : i32` by a value of type f32"):
-        rewrite(expression(i32, lambda b, x: b.add(ops.Neg, source=x)), "demo", [wrong])
-
-
-def test_rules_that_undo_each_other_are_stopped() -> None:
-    forever = Rule("forever", (ops.Neg,), "", lambda op, m: m.build(ops.Neg(source=op.source)))
-    with pytest.raises(Exception, match="do not come to an end"):
-        rewrite(expression(i32, lambda b, x: b.add(ops.Neg, source=x)), "demo", [forever])
-
-
-def test_a_long_kernel_needs_no_recursion() -> None:
-    def make(b: Builder, x: Value) -> Value:
-        for _ in range(2500):
-            x = b.add(ops.Add, lhs=b.add(ops.Mul, lhs=x, rhs=b.constant(1, i32)), rhs=b.constant(1, i32))
-        return x
-
-    func = expression(i32, make)
-    result, changes = fold(func)
-    verify(result)
-    assert len(changes) == 2500
-    assert sum(isinstance(op, ops.Add) for op in result.walk()) == 2500
 
 
 def test_a_folded_nan_is_a_nan() -> None:
