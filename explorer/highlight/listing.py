@@ -33,9 +33,9 @@ SASS = re.compile(
 #: Stage lists, findings and run reports.
 REPORT = re.compile(
     r"""(?P<bad>\b(?:FAILED|CRASHED|FAIL)\b|\berror(?:\[\w+\])?(?=:)|\^+)
-    |(?P<good>\bPASS\b|(?<=\s\s)ok(?=\s)|^ok(?=\s))
+    |(?P<good>\bPASS\b|(?:(?<=\s)|^)ok(?=\s))
     |(?P<doubtful>\b(?:skipped|stale|warning(?:\[\w+\])?|NOT\sRUN|CRASHED)(?=[\s:]|$))
-    |(?P<comment>(?<=\s\s)(?:no\schange|cached|-|=)(?=\s))|(?P<keyword>^(?:help|reference|note)(?=:))
+    |(?P<comment>(?:(?<=\s)|^)(?:no\schange|cached|-|=)(?=\s))|(?P<keyword>^(?:help|reference|note)(?=:))
     |(?P<number>(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]))""",
     re.VERBOSE,
 )

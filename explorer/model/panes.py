@@ -113,8 +113,8 @@ def listing(session: Session, pane: str, chosen: Mapping[str, str]) -> Listing:
     if backend != session.backend and pane == "asm":
         title += f" ({backend})"
     if stage is None:
-        reason = session.results[backend].failed is not None and not session.results[backend].finished
-        return Listing(title, " ".join([*words, "not reached" if reason else "..."]))
+        reached = session.results[backend].finished or session.results[backend].failed is not None
+        return Listing(title, "  ".join([*words, "not reached" if reached else "..."]))
     words += report.stage_words(stage)
     if stale:
         words.append("stale")

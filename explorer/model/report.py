@@ -71,12 +71,12 @@ def stage_list(session: Session) -> tuple[Lines, str, bool, Targets]:
         result = session.results.get(backend)
         if result is None:
             continue
-        total = f"{result.ms:.1f} ms" if result.finished else "compiling"
+        total = f"{result.ms:.1f} ms" if result.ms else "compiling"
         rows.append(f"{backend}: {result.kernel}({result.signature})  {total}")
         targets.append(None)
         for name in result.planned:
             if backend == session.backend or name not in seen or name in ("layout",):
-                rows.append("  " + _row(name, result.stages.get(name)))
+                rows.append("  " + _row(name, result.stage(name)))
                 targets.append((backend, name))
         seen.update(n for n in result.planned if n.split("/")[0] in ("source", "tree", "ssa", "opt"))
     return tuple(LineView(row) for row in rows), "report", False, tuple(targets)
@@ -88,7 +88,7 @@ def stage_strip(result: Result) -> str:
     parts = [f"{status_word(failed)} {failed.name}: {cause(failed)}"] if failed is not None else []
 
     def word(name: str) -> str:
-        stage = result.stages.get(name)
+        stage = result.stage(name)
         return "..." if stage is None and not result.finished else status_word(stage)
 
     for status, names in groupby((n for n in result.planned if n != "source"), key=word):

@@ -42,10 +42,12 @@ class Settings:
 
 @dataclass
 class Result:
-    """One backend's compilations: `stages` of the newest, `good` the last listing of each stage that was fine."""
+    """One backend's compilations: `stages` of the newest, `before` those of the one it replaces, `good` the last
+    listing of each stage that was fine."""
 
     planned: tuple[str, ...] = ()
     stages: dict[str, StageView] = field(default_factory=dict)
+    before: dict[str, StageView] = field(default_factory=dict)
     good: dict[str, StageView] = field(default_factory=dict)
     generation: int = 0
     finished: bool = False
@@ -64,10 +66,23 @@ class Result:
             return current, False
         return good, good is not None and (self.finished or current is not None)
 
+    def stage(self, name: str) -> StageView | None:
+        """The newest news of a stage: until a compilation gets to it or ends, what it was before."""
+        return self.stages.get(name) or (None if self.finished or self._broken else self.before.get(name))
+
+    @property
+    def _broken(self) -> bool:
+        return any(stage.status in ("failed", "crashed") for stage in self.stages.values())
+
+    @property
+    def known(self) -> tuple[StageView, ...]:
+        """What is known of the planned stages, in order."""
+        return tuple(stage for stage in map(self.stage, self.planned) if stage is not None)
+
     @property
     def failed(self) -> StageView | None:
         """The stage that failed."""
-        return next((s for s in self.stages.values() if s.status in ("failed", "crashed")), None)
+        return next((s for s in self.known if s.status in ("failed", "crashed")), None)
 
 
 class Session:
@@ -189,11 +204,13 @@ class Session:
         keep = before is not None and before.kernel == event.kernel
         self.results[event.backend] = Result(
             planned=event.planned,
-            good=dict(before.good) if before is not None and keep else {},
+            before=before.stages if before is not None and keep else {},
+            good=before.good if before is not None and keep else {},
             generation=event.generation,
             kernel=event.kernel,
             signature=event.signature,
             num_warps=event.num_warps,
+            ms=before.ms if before is not None and keep else 0.0,
         )
         self.module_changed = event.module_changed
 
@@ -221,7 +238,7 @@ class Session:
         compiled = [self.result, *(r for name, r in self.results.items() if name != self.backend)]
         current = [r for r in compiled if r.generation == self._compiled or r is self.result]
         module = self.module.diagnostics if self.module is not None else ()
-        for diagnostic in (*(d for r in current for s in r.stages.values() for d in s.diagnostics), *module):
+        for diagnostic in (*(d for r in current for s in r.known for d in s.diagnostics), *module):
             found.setdefault((diagnostic.line, diagnostic.column, diagnostic.message), diagnostic)
         return tuple(sorted(found.values(), key=lambda d: d.severity != "error"))
 

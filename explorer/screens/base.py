@@ -200,7 +200,7 @@ class MainBase(Screen[None]):
         """Show the session as it is now, after whatever else is waiting to change it."""
         if not self._update_pending:
             self._update_pending = True
-            self.call_next(self._update)
+            self.call_later(self._update)
 
     def _update(self) -> None:
         self._update_pending = False

@@ -24,7 +24,8 @@ _BOX = """
     }}
     & Static {{ width: auto; max-width: 100%; height: auto; margin-bottom: 1; }}
     & Horizontal {{ width: auto; height: auto; }}
-    & Button {{ margin-right: 2; min-width: 8; height: 1; border: none; padding: 0 1; }}
+    & Button {{ margin-right: 2; min-width: 8; }}
+    & Button:focus {{ background: $primary; text-style: bold reverse; }}
     & OptionList {{ width: auto; min-width: 40; max-width: 100%; height: auto; max-height: 20; border: none; }}
     & Input {{ width: 60; max-width: 100%; height: 1; border: none; padding: 0 1; }}
 }}
@@ -52,7 +53,7 @@ class Confirm(ModalScreen[str]):
             yield Static(Content(self.question))
             with Horizontal():
                 for letter, label in self._answers.items():
-                    yield Button(Content(f"{letter} {label}"), id=f"answer-{letter}")
+                    yield Button(Content(f"{letter} {label}"), id=f"answer-{letter}", compact=True)
 
     def on_key(self, event: events.Key) -> None:
         """A letter answers."""

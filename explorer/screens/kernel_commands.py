@@ -83,7 +83,7 @@ class KernelCommands(MainBase):
         if pane.name in panes.FAMILIES:
             return pane
         visible = self.workspace.visible_panes
-        names = [*(n for n in self.workspace.recent if n in visible), *visible]
+        names = [*(n for n in self.workspace.recent if n in visible), *(n for n in ("ssa", *visible) if n in visible)]
         return self.panes[next((n for n in names if n in panes.FAMILIES), "ssa")]
 
     def action_stage(self, step: int) -> None:

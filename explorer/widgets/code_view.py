@@ -110,8 +110,12 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         self._strips.clear()
         top = round(self.scroll_y)
         self.cursor = moved(old, lines, self.cursor)
-        width = max((len(t) if t.isascii() and "\t" not in t else cell_len(shown(t)) for t in lines), default=0)
-        self.virtual_size = Size(width + GUTTER, len(lines))
+        width = GUTTER + max(
+            (len(t) if t.isascii() and "\t" not in t else cell_len(shown(t)) for t in lines), default=0
+        )
+        if width < self.virtual_size.width <= 2 * width:
+            width = self.virtual_size.width  # a new size lays the screen out again: not for each letter typed
+        self.virtual_size = Size(width, len(lines))
         new_top = moved(old, lines, top) if top else 0
         if new_top != top:
             self.scroll_to(y=new_top, animate=False)
@@ -220,14 +224,14 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
                 for length, name in self._highlighted.tokens(row):
                     segments.append(Segment(line[at : at + length], self._style(name) + row_style))
                     at += length
-            strip = Strip(segments)
+            strip = Strip([segment for segment in segments if segment.text])
             for start, end in occurrences(line, self._query):
                 strip = restyle(strip, line, start, end, self._style("code--match"))
             if span is not None:
                 end = len(line) if span[1] == -1 else span[1]
                 style = self.screen.get_component_rich_style("screen--selection")
                 strip = restyle(strip, line, span[0], end, style)
-            self._strips[key] = strip
+            strip = self._strips[key] = strip.simplify()
         return strip, fill
 
     # Mouse

@@ -16,16 +16,16 @@ from explorer.widgets.text_line import Part, TextLine
 class Heading(TextLine):
     """The first row of a pane. The pane in focus has a sign and a colour."""
 
-    DEFAULT_CSS = """
-    Heading { background: $panel; color: $foreground; text-style: bold; }
-    Pane:focus-within > Heading { background: $primary; color: $foreground; }
-    """
+    DEFAULT_CSS = "Heading { background: $panel; color: $foreground; text-style: bold; }"
 
 
 class Pane(Vertical):
     """Number, name and body; `name` is the pane's id in the model."""
 
-    DEFAULT_CSS = "Pane { width: 1fr; height: 1fr; }"
+    DEFAULT_CSS = """
+    Pane { width: 1fr; height: 1fr; }
+    Pane:focus-within > Heading { background: $primary; }
+    """
 
     def __init__(self, name: str, number: int, body: CodeView | SourceEditor) -> None:
         super().__init__(id=f"pane-{name}", name=name)

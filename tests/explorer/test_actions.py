@@ -1,0 +1,60 @@
+"""The table of actions: every key is one, does one thing, is described, and is in the README's table."""
+
+from __future__ import annotations
+
+import pytest
+from textual.keys import Keys
+
+from explorer.actions import ACTIONS, MOVES, Action, key_bar, key_table, shown_key
+from explorer.screens.main import MainScreen
+from explorer.widgets.code_view import CodeView
+
+NAMED = {key.value for key in Keys} | {"space", "slash", "question_mark", "left_square_bracket", "right_square_bracket"}
+#: What a terminal sends as something else, or keeps for itself.
+LYING = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bracket", "esc", "f11"}
+EVERY = (*ACTIONS, *MOVES)
+
+
+@pytest.mark.parametrize("action", EVERY, ids=lambda a: a.name)
+def test_each_key_is_a_real_one_and_the_action_is_described(action: Action) -> None:
+    for key in (*action.letters, *action.keys):
+        assert key in NAMED or len(key) == 1, key
+        assert key not in LYING
+    assert action.help
+    assert action.group
+    assert len(action.label) <= 8
+
+
+def test_each_key_is_used_once_in_its_scope() -> None:
+    letters = [key for action in EVERY for key in action.letters]
+    keys = [key for action in EVERY for key in action.keys]
+    assert len(letters) == len(set(letters))
+    assert len(keys) == len(set(keys))
+
+
+def test_each_action_is_a_method() -> None:
+    for actions, owner in ((ACTIONS, MainScreen), (MOVES, CodeView)):
+        for action in actions:
+            assert callable(getattr(owner, "action_" + action.name.split("(")[0])), action.name
+
+
+def test_each_global_action_has_a_key_that_works_while_typing() -> None:
+    for action in ACTIONS:
+        if action.scope == "pane" and action.letters and not action.name.startswith(("pane(", "back")):
+            assert any(len(key) > 1 for key in action.keys), action.name
+
+
+def test_the_key_bar_names_keys_that_work_where_one_is() -> None:
+    typing, reading = list(key_bar(True)), list(key_bar(False))
+    assert ("run", "F8", "run") in typing
+    assert ("run", "r", "run") in reading
+    assert ("backend", "b", "backend") in reading
+    assert all(len(key) > 1 for _, key, _ in typing)
+    assert len(" ".join(f"{key} {label} " for _, key, label in typing)) <= 120
+
+
+def test_the_table_for_the_readme_has_every_key() -> None:
+    table = key_table()
+    for action in EVERY:
+        for key in (*action.letters, *action.keys):
+            assert f"`{shown_key(key)}`" in table

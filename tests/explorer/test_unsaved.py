@@ -1,0 +1,115 @@
+"""Nothing a user typed is lost without being told to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from explorer.model.files import Swap
+from tests.explorer.explorer_support import SOURCE, explorer
+
+
+async def test_saving_writes_the_text_and_reads_the_module_again(tmp_path: Path) -> None:
+    path = tmp_path / "add.py"
+    async with explorer(path) as e:
+        await e.press("x", "ctrl+s")
+        assert path.read_text() == "x" + SOURCE
+        assert e.engine.opened[-1] == "x" + SOURCE
+        assert "[edited]" not in e.line("#header")
+
+
+async def test_a_file_changed_on_disk_is_not_overwritten_unasked(tmp_path: Path) -> None:
+    path = tmp_path / "add.py"
+    async with explorer(path) as e:
+        await e.press("x")
+        path.write_text("# theirs\n")
+        await e.press("ctrl+s")
+        await e.press("c")
+        assert path.read_text() == "# theirs\n"
+        assert e.main.editor.text == "x" + SOURCE
+        await e.press("ctrl+s")
+        await e.press("r")
+        assert e.main.editor.text == "# theirs\n"
+        await e.press("y")
+        path.write_text("# again\n")
+        await e.press("ctrl+s")
+        await e.press("o")
+        assert path.read_text() == e.main.editor.text != "# again\n"
+
+
+async def test_a_file_that_vanishes_keeps_its_edits(tmp_path: Path) -> None:
+    path = tmp_path / "add.py"
+    async with explorer(path) as e:
+        await e.press("x")
+        path.unlink()
+        await e.press("ctrl+s")
+        await e.press("o")
+        assert path.read_text() == "x" + SOURCE
+
+
+async def test_a_save_that_fails_keeps_the_edits(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    path = folder / "add.py"
+    async with explorer(path) as e:
+        await e.press("x")
+        path.unlink()
+        folder.rmdir()
+        await e.press("ctrl+s")
+        await e.press("o")
+        assert "[edited]" in e.line("#header")
+        recovered = Swap(str(path)).file.parent.glob("*.json")
+        assert len(list(recovered)) == 1
+
+
+async def test_quitting_with_edits_asks(tmp_path: Path) -> None:
+    path = tmp_path / "add.py"
+    async with explorer(path) as e:
+        await e.press("x", "ctrl+q")
+        await e.press("escape")
+        assert e.app.is_running
+        await e.press("f10")
+        await e.press("s")
+        assert path.read_text() == "x" + SOURCE
+    assert not e.app.is_running
+
+
+async def test_quitting_can_discard(tmp_path: Path) -> None:
+    path = tmp_path / "add.py"
+    async with explorer(path) as e:
+        await e.press("x", "f10")
+        await e.press("d")
+    assert path.read_text() == SOURCE
+    assert Swap(str(path)).recover(SOURCE) is None
+    assert e.engine.closed == 1
+
+
+async def test_without_edits_quitting_is_one_key(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py") as e:
+        await e.press("escape", "q")
+        assert not e.app.is_running
+
+
+async def test_edits_of_a_lost_session_are_offered(tmp_path: Path) -> None:
+    path = tmp_path / "add.py"
+    path.write_text(SOURCE)
+    lost = Swap(str(path))
+    lost.write("# lost\n" + SOURCE)
+    lost.close()
+    async with explorer(path) as e:
+        await e.press("r")
+        assert e.main.editor.text == "# lost\n" + SOURCE
+        assert "[edited]" in e.line("#header")
+        assert path.read_text() == SOURCE
+        await e.press("ctrl+z")
+        assert e.main.editor.text == SOURCE
+
+
+async def test_unsaved_edits_are_kept_aside_while_typing(tmp_path: Path) -> None:
+    path = tmp_path / "add.py"
+    async with explorer(path) as e:
+        await e.press("x")
+        e.main.write_swap()
+        e.main.swap.close()  # as when the process is gone
+        recovered = Swap(str(path)).recover(SOURCE)
+        assert recovered is not None
+        assert recovered.text == "x" + SOURCE
