@@ -173,6 +173,13 @@ def _select(op: ops.Select, condition: AxisInfo, x: AxisInfo, y: AxisInfo) -> Ax
     return AxisInfo(x.size, x.stride, group, min(x.exact, y.exact), multiple)
 
 
+def _ordered(x: AxisInfo, y: AxisInfo) -> AxisInfo:
+    """`x < y` or `x >= y`. Where x runs through a group of consecutive values that starts at a multiple of its size,
+    and y is one multiple of that size, no y lies inside the group: the answer is one for all of it."""
+    group = min(x.contiguous, x.divisible, y.constant, regroup(y, y.constant).multiple)
+    return AxisInfo(x.size, 0, group, group, 1)
+
+
 def axis_info(func: Func, ranges: Mapping[Value, Range] | None = None) -> dict[Value, AxisInfo]:
     """What is known of every integer, bool and pointer value. `ranges` are `value_ranges` of the target in use; without
     them the largest grid is assumed, which holds for every target."""
@@ -214,6 +221,10 @@ def _transfer(op: Op, x: list[AxisInfo], ranges: Mapping[Value, Range], constant
             return _address(op, x[0], x[1])
         case ops.Cast():
             return _cast(op, x[0])
+        case ops.CmpLt() | ops.CmpGe() if x[0].contiguous > 1:
+            return _ordered(x[0], x[1])
+        case ops.CmpGt() | ops.CmpLe() if x[1].contiguous > 1:
+            return _ordered(x[1], x[0])
         case ops.Select():
             return _select(op, x[0], x[1], x[2])
         case ops.Load() | ops.ProgramId() | ops.NumPrograms():

@@ -135,9 +135,9 @@ def elementwise(
     result = body(b, loaded)
     at = b.add(ops.AddPtr, pointer=b.splat(out, (block,)), offset=offs)
     b.append(ops.Store(pointer=at, value=result, mask=mask))
-    info = {p.id: ParamInfo(True) for p in (*params, out)}
-    func = b.finish(name, (*params, out, n), info, Span(1, 1, 5, 1))
     size = len(arrays[0])
+    info = {p.id: ParamInfo(True) for p in (*params, out)} | {"n": ParamInfo(size % 16 == 0)}
+    func = b.finish(name, (*params, out, n), info, Span(1, 1, 5, 1))
     result_array = np.zeros(size, DTYPES[output])
     return Case(func, (*arrays, result_array, size), (-(-size // block) + 1, 1, 1), ulp)
 
@@ -198,14 +198,15 @@ def constants() -> list[Case]:
     return cases
 
 
-def sizes() -> list[Case]:
-    """One program text for every block size."""
+def sizes(largest: int) -> list[Case]:
+    """Blocks of every size up to the largest."""
     cases = []
-    for exponent in range(14):
+    for exponent in range(largest.bit_length()):
         block = 1 << exponent
-        arrays = [np.arange(block * 2 + 3, dtype=np.float32), np.ones(block * 2 + 3, np.float32)]
-        body = lambda b, v: b.add(ops.Add, lhs=v[0], rhs=v[1])  # noqa: E731
-        cases.append(elementwise(f"block_{block}", (f32, f32), f32, body, arrays, block))
+        for size in (block * 2 + 3, block + 16):  # the second is a multiple of 16 for blocks from 16 on
+            arrays = [np.arange(size, dtype=np.float32), np.ones(size, np.float32)]
+            body = lambda b, v: b.add(ops.Add, lhs=v[0], rhs=v[1])  # noqa: E731
+            cases.append(elementwise(f"block_{block}_{size}", (f32, f32), f32, body, arrays, block))
     return cases
 
 
@@ -329,16 +330,16 @@ def no_trap() -> list[Case]:
     return cases
 
 
-def memory_cases() -> list[Case]:
+def memory_cases(largest: int = 8192) -> list[Case]:
     """Where elements are, who stores them, and in which order: what depends on the number of threads."""
-    cases = [*sizes(), pointer_chain(), pointer_choice(), scalar_update(), scalar_and_block()]
+    cases = [*sizes(largest), pointer_chain(), pointer_choice(), scalar_update(), scalar_and_block()]
     cases.append(elementwise("offset_range", (f32,), f32, lambda b, v: v[0], [edges(f32, 300)], start=77))
     return [*cases, grid_axes(), scalar_arguments(), odd_bytes()]
 
 
-def every_case() -> list[Case]:
-    """All of them."""
-    cases = [*memory_cases(), *constants(), *no_trap()]
+def every_case(largest: int = 8192) -> list[Case]:
+    """All of them, with blocks up to the largest."""
+    cases = [*memory_cases(largest), *constants(), *no_trap()]
     arithmetic = (ops.Add, ops.Sub, ops.Mul, ops.Maximum, ops.Minimum, ops.Mod)
     cases += [binary(op, element) for op in arithmetic for element in NUMBERS]
     cases += [binary(ops.Div, element) for element in (f32, f64)]

@@ -95,7 +95,7 @@ def test_emulated_kernels_agree_with_the_interpreter(
 ) -> None:
     # Every case once; the other number of warps repeats what depends on it: where elements are, and in which order.
     target = Target(num_warps=warps, chip="sm_75")
-    cases = every_case() if warps == 4 else gpu_cases.memory_cases()
+    cases = every_case() if warps == 1 else gpu_cases.memory_cases()
     library = build([(emitted(c, target), target.threads) for c in cases], tmp_path)
     for number, case in enumerate(cases):
         args = case.copies()
@@ -107,11 +107,20 @@ def test_emulated_kernels_agree_with_the_interpreter(
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_nvrtc_takes_every_kernel_without_a_warning(chip: str) -> None:
-    target = Target(chip=chip, num_warps=2, form="plain" if chip == "sm_86" else "tuned")
-    texts = [f"namespace k{number} {{\n{emitted(c, target)}\n}}" for number, c in enumerate(every_case())]
+    target = Target(chip=chip, num_warps=1, form="plain" if chip == "sm_86" else "tuned")
+    cases = every_case(512) if chip in ("sm_75", "sm_86", "sm_120") else gpu_cases.memory_cases(512)
+    texts = [f"namespace k{number} {{\n{emitted(c, target)}\n}}" for number, c in enumerate(cases)]
     compiled = nvrtc.compile_ptx("\n".join(texts), options(target))
     assert compiled.log == ""
     assert compiled.ptx.count(".visible .entry") == len(texts)
+
+
+def test_wide_accesses_where_addresses_are_proven_aligned() -> None:
+    text = compiled(add_kernel, 1024, Target()).stage("cuda").text
+    assert "mt_load_if<4>(mask[r], a + r, x + offs[r], 0.0f);" in text  # n is a multiple of 16: one mask for four
+    sass = compiled(add_kernel, 1024, Target()).stage("sass").text
+    assert (sass.count("LDG.E.128"), sass.count("STG.E.128"), sass.count("LDG")) == (4, 2, 4)
+    assert "mt_" not in compiled(add_kernel, 1024, Target(), aligned=False).stage("cuda").text
 
 
 def test_overflow_goes_through_unsigned_unless_it_is_impossible() -> None:

@@ -23,8 +23,8 @@ fmodf fmod main linux unix
 """
 
 _RESERVED = frozenset((_KEYWORDS + _USED).split())
-# `v3` names a value, `mt_...` a helper function, `p_...` a name mangled here; `__...` and `_X...` belong to compilers.
-_OURS = re.compile(r"v\d+|mt_.*|p_.*|_[A-Z_].*|.*__.*")
+# `v3` and `vc3` name values, `mt_...` helper functions, `p_...` names mangled here; `__...` and `_X...` are reserved.
+_OURS = re.compile(r"vc?\d+|mt_.*|p_.*|_[A-Z_].*|.*__.*")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

@@ -63,6 +63,65 @@ __device__ __forceinline__ int mt_f64_to_i32(double x) { return x != x ? 0 : __d
 __device__ __forceinline__ long long mt_f64_to_i64(double x) { return x != x ? 0 : __double2ll_rz(x); }""",
 }
 
+# Wide accesses. None calls another: the line of a call within a call would not say for which outer call it stands.
+_TEXTS |= {
+    "mt_vector": """\
+template <class T, int N> struct alignas(sizeof(T) * N) mt_vector { T at[N]; };""",
+    # i1 is `bool` in registers and `unsigned char` in memory, hence two types.
+    "mt_load": """\
+template <int N, class T, class M> __device__ __forceinline__ void mt_load(T* to, const M* from) {
+    mt_vector<M, N> v = *(const mt_vector<M, N>*)from;
+    #pragma unroll
+    for (int i = 0; i < N; ++i) to[i] = v.at[i];
+}""",
+    "mt_load_if": """\
+template <int N, class T, class M, class O>
+__device__ __forceinline__ void mt_load_if(bool wanted, T* to, const M* from, O other) {
+    mt_vector<M, N> v;
+    if (wanted) v = *(const mt_vector<M, N>*)from;
+    #pragma unroll
+    for (int i = 0; i < N; ++i) to[i] = wanted ? (T)v.at[i] : (T)other;
+}""",
+    "mt_load_each": """\
+template <int N, class T, class M, class O>
+__device__ __forceinline__ void mt_load_each(const bool* wanted, T* to, const M* from, O other) {
+    bool all = true;
+    #pragma unroll
+    for (int i = 0; i < N; ++i) all = all && wanted[i];
+    if (all) {
+        mt_vector<M, N> v = *(const mt_vector<M, N>*)from;
+        #pragma unroll
+        for (int i = 0; i < N; ++i) to[i] = v.at[i];
+    } else {
+        #pragma unroll
+        for (int i = 0; i < N; ++i) to[i] = wanted[i] ? (T)from[i] : (T)other;
+    }
+}""",
+    "mt_store": """\
+template <int N, class T, class M> __device__ __forceinline__ void mt_store(M* to, const T* from) {
+    mt_vector<M, N> v;
+    #pragma unroll
+    for (int i = 0; i < N; ++i) v.at[i] = from[i];
+    *(mt_vector<M, N>*)to = v;
+}""",
+    "mt_store_each": """\
+template <int N, class T, class M>
+__device__ __forceinline__ void mt_store_each(const bool* wanted, M* to, const T* from) {
+    bool all = true;
+    #pragma unroll
+    for (int i = 0; i < N; ++i) all = all && wanted[i];
+    if (all) {
+        mt_vector<M, N> v;
+        #pragma unroll
+        for (int i = 0; i < N; ++i) v.at[i] = from[i];
+        *(mt_vector<M, N>*)to = v;
+    } else {
+        #pragma unroll
+        for (int i = 0; i < N; ++i) if (wanted[i]) to[i] = from[i];
+    }
+}""",
+}
+
 # Integer functions, once for each width: {0} the type's name, {1} and {2} the signed and unsigned C++ types.
 _INTEGER_TEXTS = {
     "mt_abs": """\
@@ -88,11 +147,13 @@ class Prelude:
         self._texts = {**_TEXTS, "mt_f32_to_bf16": _BF16_INSTRUCTION if has_instruction else _BF16_INTEGER}
         self._used: dict[str, None] = {}
 
-    def call(self, function: str, *arguments: str) -> str:
-        """The text of a call; its definition will be printed. Raises KeyError for an unknown function."""
+    def call(self, function: str, *arguments: str, width: int | None = None) -> str:
+        """The text of a call, `mt_load<4>(...)` with a width; its definition will be printed."""
+        if width is not None:
+            self._used["mt_vector"] = None
         assert function in self._texts, function
         self._used[function] = None
-        return f"{function}({', '.join(arguments)})"
+        return f"{function}{'' if width is None else f'<{width}>'}({', '.join(arguments)})"
 
     def lines(self) -> list[str]:
         """The definitions of the functions called so far, with an empty line after each."""
