@@ -338,8 +338,6 @@ def _fold_pairs(name: str, pair: Rule, of_constants: Callable[..., Any]) -> Rule
     return rule
 
 
-
-
 def _python_abs(s: Semantics, span: Span, x: Operand) -> Item:
     if isinstance(x.item, Known):
         known = x.item.value

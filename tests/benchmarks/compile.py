@@ -17,9 +17,9 @@ from pathlib import Path
 
 import peer
 import stats
-from mytriton.frontend.module import read_module
 
 from mytriton.compile import compile_kernel
+from mytriton.frontend.module import read_module
 from mytriton.specialize import parse_signature
 from mytriton.target import Target
 
