@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from mytriton.backends.cpu.listing import objdump
 from mytriton.backends.mlir.run import mlir_available
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import DTYPES
@@ -12,7 +16,7 @@ from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func
 from mytriton.target import Target
 from mytriton.types import SCALARS, PointerType, ScalarType, bf16, f16, f32, f64, i1, i32, i64
-from tests.backends.cpu_support import TARGET, agree, edge_values, elementwise, pairs, run, same
+from tests.backends.cpu_support import TARGET, agree, compilation, edge_values, elementwise, pairs, run, same
 
 pytestmark = pytest.mark.skipif(mlir_available() is not None, reason=str(mlir_available()))
 
@@ -231,3 +235,26 @@ def test_the_interpreter_takes_the_same_calls() -> None:
     interp.run(func, [x, theirs, 20], (2,))
     np.testing.assert_allclose(mine, theirs, rtol=3e-7)
     same(np.zeros(1, np.float32), np.zeros(1, np.float32))
+
+
+@pytest.mark.parametrize("element", (bf16, f32, i64), ids=str)
+def test_no_library_routine_is_needed_on_older_hosts(element: ScalarType, tmp_path) -> None:
+    """Code for an x86-64-v3 host (no AVX-512, no bf16 instructions) calls nothing: the JIT could not find it."""
+    kinds = [ops.Add, ops.Mul, ops.Maximum] + ([ops.Div] if element.kind == "float" else [ops.FloorDiv, ops.Mod])
+    computations = [(element, apply(k, "lhs", "rhs")) for k in kinds] + [(i1, apply(ops.CmpLt, "lhs", "rhs"))]
+    computations += [(element, lambda b, x, y: b.add(ops.Abs, source=b.cast(b.cast(x, f64), element)))]
+    text = compilation(many((element, element), computations)).stage("llvm").artifact
+    (tmp_path / "kernel.ll").write_text(text)
+    for tool, *options in (
+        ("opt", "-O3", "-S", "-mcpu=x86-64-v3", "-o", "kernel.ll", "kernel.ll"),
+        ("llc", "-O3", "-mcpu=x86-64-v3", "-filetype=obj", "-o", "kernel.o", "kernel.ll"),
+    ):
+        subprocess.run([tools() / tool, "-mtriple=x86_64-linux-gnu", *options], check=True, cwd=tmp_path)
+    done = subprocess.run([tools() / "llvm-nm", "-u", "kernel.o"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == ""
+
+
+def tools() -> Path:
+    path = objdump()
+    assert path is not None
+    return Path(path).parent

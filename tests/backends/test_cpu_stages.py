@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,23 @@ def test_without_a_disassembler_the_code_still_runs(monkeypatch: pytest.MonkeyPa
     x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     BACKEND.load(done)((1, 1, 1), [x, x, out, 64])
     np.testing.assert_array_equal(out, x + x)
+
+
+@needs_mlir
+def test_code_that_does_not_link_is_a_failed_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        os.write(2, b"Symbols not found: [ nowhere ]\n")
+        raise RuntimeError("its machine code cannot be linked")
+
+    monkeypatch.setattr(cpu_backend, "Code", refuse)
+    failed = compilation(binary_kernel(64)).run().failed
+    assert failed is not None
+    assert failed.name == "asm"
+    (diagnostic,) = failed.diagnostics
+    assert diagnostic.code == "MT604"
+    first, second = diagnostic.message.split("\n")
+    assert first == "LLVM cannot compile the kernel for this machine: its machine code cannot be linked"
+    assert second == "Symbols not found: [ nowhere ]"
 
 
 @needs_mlir

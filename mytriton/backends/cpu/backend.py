@@ -20,6 +20,7 @@ from mytriton.target import Target
 #: denormals.
 PASSES = (
     ("cleanup", "canonicalize,cse,loop-invariant-code-motion"),
+    ("math-extend-to-supported-types", "math-extend-to-supported-types{extra-types=f16 target-type=f32}"),
     ("arith-emulate-unsupported-floats", "arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}"),
     ("arith-expand", "arith-expand{include-bf16=true}"),
     ("convert-scf-to-cf", "convert-scf-to-cf"),

@@ -14,7 +14,7 @@ from math import prod
 
 from mytriton.backends.cpu.loops import LoopWriter, elementwise, size_of, width_of
 from mytriton.backends.cpu.plan import Plan, Run, make_plan
-from mytriton.backends.cpu.scalars import ScalarWriter, scalar_type
+from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops
@@ -99,7 +99,7 @@ class _Emitter:
     def run(self) -> list[Line]:
         """All lines."""
         text = self.text
-        params = [f"{text.name(p)}: {type_name(scalar_type(p))}" for p in self.func.params]
+        params = [self._scalars.parameter(p) for p in self.func.params]
         with text.block(f"func.func {symbol(self.func.name)}({', '.join([*params, *EXTRA])})"):
             sizes = {size_of(op) for op in self.plan.block_ops if isinstance(op, (ops.Load, ops.Store))}
             widths = {width_of(size) for size in sizes}
@@ -108,6 +108,7 @@ class _Emitter:
             for width in sorted(widths):
                 vector = type_name(i32, width)
                 text.write(f"%lanes.{width} = arith.constant {dense(range(width))} : {vector}")
+            self._scalars.write_parameters(self.func.params)
             text.write("%programs.step = arith.constant 1 : i64")
             with text.block("scf.for %program.i = %programs.first to %programs.last step %programs.step : i64"):
                 for step in self.plan.steps:

@@ -53,7 +53,7 @@ class Code:
         self._engine = ExecutionEngine(module, opt_level=3, enable_object_dump=True)
         address = self._engine.raw_lookup(symbol(func.name)[1:].strip('"'))
         if not address:
-            raise RuntimeError(f"the compiled module has no function {symbol(func.name)}")
+            raise RuntimeError("its machine code cannot be linked")
         self._entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
         self._encoders: list[Callable[[Any], Any]] = []
         slots = "="

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 
+from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
 from mytriton.backends.cpu.plan import Plan
-from mytriton.backends.cpu.writer import BYTE, POINTER, Text, memory_type, type_name
+from mytriton.backends.cpu.writer import POINTER, Text, type_name
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.backends.mlir.writer import PREDICATES
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
-from mytriton.types import PointerType, ScalarType, element_of, i1, i32, shape_of
+from mytriton.types import PointerType, ScalarType, bf16, element_of, f32, f64, i1, i32, shape_of
 
 #: Elements a vector operation handles. 16 f32 fill an AVX-512 register; LLVM splits where registers are shorter. 32
 #: were 40 % slower in a vector add, and 8 the same as 16.
@@ -128,7 +129,7 @@ class LoopWriter:
 
     def _load(self, op: ops.Load, where: str, mask: str, element: ScalarType, vector: bool) -> None:
         held, result = memory_type(element), self.text.name(op.result)
-        loaded = f"{result}.byte" if element == i1 else result
+        loaded = result if is_held_as_is(element) else f"{result}.held"
         value, bools = self._type(held), self._type(i1)
         align = f"{{alignment = {held.bytes} : i32}}"
         if vector and not mask:
@@ -139,22 +140,17 @@ class LoopWriter:
             name, pointers = ("load", POINTER) if vector else ("gather", f"vector<{self.width}x{POINTER}>")
             types = f"({pointers}, {bools}, {value}) -> {value}"
             self.text.write(f"{loaded} = llvm.intr.masked.{name} {where}, {mask}, {other} {align} : {types}")
-        if element == i1:
-            zero = self.emitter.constant(0, BYTE, f"{result}.zero")
-            self.emitter.compare(ops.CmpNe, loaded, zero, BYTE, result)
+        from_memory(self.emitter, loaded, element, result)
 
     def _other(self, op: ops.Load, element: ScalarType, result: str) -> str:
         """What masked-off elements read as, as it would be held in memory."""
         if op.other is None:
             return self.emitter.constant(0, memory_type(element), f"{result}.other")
-        if element == i1:
-            return self.emitter.convert("arith.extui", self.text.name(op.other), i1, BYTE, f"{result}.other")
-        return self.text.name(op.other)
+        return to_memory(self.emitter, self.text.name(op.other), element, f"{result}.other")
 
     def _store(self, op: ops.Store, where: str, mask: str, element: ScalarType, vector: bool, stem: str) -> None:
-        held, value = memory_type(element), self.text.name(op.value)
-        if element == i1:
-            value = self.emitter.convert("arith.extui", value, i1, BYTE, f"{stem}.byte")
+        held = memory_type(element)
+        value = to_memory(self.emitter, self.text.name(op.value), element, f"{stem}.held")
         type_, bools = self._type(held), self._type(i1)
         if vector and not mask:
             align = f"{{alignment = {held.bytes} : i64}}"
@@ -164,34 +160,32 @@ class LoopWriter:
         align = f"{{alignment = {held.bytes} : i32}}"
         self.text.write(f"llvm.intr.masked.{name} {value}, {where}, {mask} {align} : {type_}, {bools} into {pointers}")
 
-    def _slot(self, value: Value) -> str:
-        """The address at which this chunk of a value is kept."""
+    def _slot(self, value: Value) -> tuple[str, str]:
+        """The address at which this chunk of a value is kept, and the type it has there."""
         name, element = self.text.name(value), element_of(value.type)
-        held = type_name(element if isinstance(element, PointerType) else memory_type(element))
+        held = element if isinstance(element, PointerType) else memory_type(element)
+        base, slot = f"{name}.kept", f"{name}.slot"
         self.text.write(f"{name}.offset = arith.constant {self.plan.scratch[value]} : i64")
-        self.text.write(
-            f"{name}.kept = llvm.getelementptr %scratch.base[{name}.offset] : ({POINTER}, i64) -> {POINTER}, i8"
-        )
-        self.text.write(
-            f"{name}.slot = llvm.getelementptr {name}.kept[%chunk.i] : ({POINTER}, i32) -> {POINTER}, {held}"
-        )
-        return f"{name}.slot"
+        self.text.write(f"{base} = llvm.getelementptr %scratch.base[{name}.offset] : ({POINTER}, i64) -> {POINTER}, i8")
+        types = f"({POINTER}, i32) -> {POINTER}, {type_name(held)}"
+        self.text.write(f"{slot} = llvm.getelementptr {base}[%chunk.i] : {types}")
+        return slot, self._type(held)
 
     def _keep(self, value: Value) -> None:
         name, element = self.text.name(value), element_of(value.type)
-        slot = self._slot(value)
-        if element == i1:
-            name, element = self.emitter.convert("arith.extui", name, i1, BYTE, f"{name}.held"), BYTE
-        self.text.write(f"llvm.store {name}, {slot} {{alignment = 1 : i64}} : {self._type(element)}, {POINTER}")
+        slot, type_ = self._slot(value)
+        if not isinstance(element, PointerType):
+            name = to_memory(self.emitter, name, element, f"{name}.saved")
+        self.text.write(f"llvm.store {name}, {slot} {{alignment = 1 : i64}} : {type_}, {POINTER}")
 
     def _reload(self, value: Value) -> None:
         name, element = self.text.name(value), element_of(value.type)
-        slot = self._slot(value)
-        held = f"{name}.held" if element == i1 else name
-        type_ = self._type(BYTE if element == i1 else element)
+        slot, type_ = self._slot(value)
+        as_is = isinstance(element, PointerType) or is_held_as_is(element)
+        held = name if as_is else f"{name}.reloaded"
         self.text.write(f"{held} = llvm.load {slot} {{alignment = 1 : i64}} : {POINTER} -> {type_}")
-        if element == i1:
-            self.emitter.convert("arith.trunci", held, BYTE, i1, name)
+        if not isinstance(element, PointerType):
+            from_memory(self.emitter, held, element, name)
 
 
 def elementwise(
@@ -211,6 +205,15 @@ def elementwise(
             text.write(f'{result} = llvm.icmp "{predicate}" {names[0]}, {names[1]} : {pointer}')
         case ops.Select() if isinstance(element_of(op.if_true.type), PointerType):
             text.write(f"{result} = llvm.select {names[0]}, {names[1]}, {names[2]} : {bools}, {pointer}")
+        case ops.Cast() if element_of(op.source.type) == bf16 and op.to == f64:
+            # Only the step to f32 is written out in integers; LLVM would turn another into bf16 arithmetic.
+            emitter.convert(
+                "arith.extf", emitter.convert("arith.extf", names[0], bf16, f32, f"{result}.f32"), f32, f64, result
+            )
+        case ops.Select() if element_of(op.if_true.type) == bf16:
+            if_true, if_false = (to_memory(emitter, names[n], bf16, f"{result}.choice_{n}") for n in (1, 2))
+            chosen = emitter.select(names[0], if_true, if_false, memory_type(bf16), f"{result}.bits")
+            from_memory(emitter, chosen, bf16, result)
         case _:
             emitter.emit(op, result, names)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
 from mytriton.backends.cpu.loops import elementwise
-from mytriton.backends.cpu.writer import BYTE, POINTER, Text, memory_type, type_name
+from mytriton.backends.cpu.writer import POINTER, Text, type_name
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value, definitions
-from mytriton.types import PointerType, ScalarType, element_of, i1, shape_of
+from mytriton.types import PointerType, ScalarType, bf16, element_of, shape_of
 
 
 class ScalarWriter:
@@ -61,6 +62,19 @@ class ScalarWriter:
             index = f"{result}.index"
         return index
 
+    def parameter(self, value: Value) -> str:
+        """How a parameter is declared. A bf16 comes as its bits; see `write_parameters`."""
+        element = scalar_type(value)
+        if element == bf16:
+            return f"{self.text.name(value)}.bits: {memory_type(bf16).name}"
+        return f"{self.text.name(value)}: {type_name(element)}"
+
+    def write_parameters(self, params: Sequence[Value]) -> None:
+        """Turn parameters that come in another form into values."""
+        for value in params:
+            if value.type == bf16:
+                from_memory(self.emitter, f"{self.text.name(value)}.bits", bf16, self.text.name(value))
+
     def _load(self, op: ops.Load, names: Sequence[str], result: str) -> None:
         element = scalar_type(op.result)
         if op.mask is None:
@@ -78,10 +92,9 @@ class ScalarWriter:
     def _load_element(self, pointer: str, element: ScalarType | PointerType, result: str) -> None:
         assert isinstance(element, ScalarType)
         held = memory_type(element)
-        name = f"{result}.byte" if element == i1 else result
+        name = result if is_held_as_is(element) else f"{result}.held"
         self.text.write(f"{name} = llvm.load {pointer} {{alignment = {held.bytes} : i64}} : {POINTER} -> {held.name}")
-        if element == i1:
-            self.emitter.compare(ops.CmpNe, name, self.emitter.constant(0, BYTE, f"{result}.zero"), BYTE, result)
+        from_memory(self.emitter, name, element, result)
 
     def _store(self, op: ops.Store, names: Sequence[str]) -> None:
         if op.mask is not None:
@@ -93,10 +106,9 @@ class ScalarWriter:
     def _store_element(self, op: ops.Store, names: Sequence[str]) -> None:
         element = scalar_type(op.value)
         assert isinstance(element, ScalarType)
-        held, value = memory_type(element), names[1]
-        if element == i1:
-            self._stores += 1
-            value = self.emitter.convert("arith.extui", value, i1, BYTE, f"{value}.byte_{self._stores}")
+        self._stores += 1
+        held = memory_type(element)
+        value = to_memory(self.emitter, names[1], element, f"{names[1]}.held_{self._stores}")
         self.text.write(f"llvm.store {value}, {names[0]} {{alignment = {held.bytes} : i64}} : {held.name}, {POINTER}")
 
 

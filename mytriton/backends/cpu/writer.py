@@ -9,19 +9,11 @@ from contextlib import contextmanager
 from mytriton.ir.core import Func, Op, Value
 from mytriton.source import Span
 from mytriton.stage import Line
-from mytriton.types import PointerType, ScalarType, i1
-
-#: How a bool is held in memory.
-BYTE = ScalarType("i8", "int", 8)
+from mytriton.types import PointerType, ScalarType
 
 POINTER = "!llvm.ptr"
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
-
-
-def memory_type(element: ScalarType) -> ScalarType:
-    """The type that an element has in memory."""
-    return BYTE if element == i1 else element
 
 
 def type_name(element: ScalarType | PointerType, width: int | None = None) -> str:
