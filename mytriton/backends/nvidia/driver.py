@@ -61,6 +61,14 @@ def use_device(device: int) -> None:
         check(cuda.cuCtxSetCurrent(context), f"switching to GPU {device}")
 
 
+def device_of(address: int) -> int:
+    """The number of the GPU whose memory holds `address`; 0 if there is none, as for an empty array."""
+    ordinal = ctypes.c_int()
+    attribute = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    code = library().cuPointerGetAttribute(ctypes.byref(ordinal), attribute, ctypes.c_uint64(address))
+    return ordinal.value if code == 0 else 0
+
+
 def load_function(cubin: bytes, name: str) -> int:
     """Load a cubin into the current context and return the handle of one kernel of it. The module stays loaded."""
     cuda = library()

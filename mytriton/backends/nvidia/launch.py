@@ -7,6 +7,7 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -119,7 +120,8 @@ def _array(param: str, arg: Any) -> tuple[int, int, int, str]:
         raise LaunchError(
             f"argument {param!r} must be a GPU array (CuPy or torch CUDA), got {type(arg).__name__} in host memory"
         )
-    return interface["data"][0], int(np.prod(interface["shape"], dtype=np.int64)), 0, library
+    address = interface["data"][0]
+    return address, prod(interface["shape"]), driver.device_of(address), library
 
 
 def _stream(library: str, device: int) -> int:
