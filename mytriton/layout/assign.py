@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mytriton.ir.core import Effect, Func, Op, Value
-from mytriton.ir.ops import Load, Store
+from mytriton.ir.ops import Load, Splat, Store
 from mytriton.layout.layout import Layout, blocked, replicated
 from mytriton.layout.program import LaidOut, Segment
 from mytriton.target import Target
@@ -152,7 +152,7 @@ def lay_out(func: Func, target: Target) -> LaidOut:
     segments = []
     for number, draft in enumerate(drafts):
         members = tuple(ops[position] for position in sorted(draft.members))
-        results = [v for op in members for v in op.results]
+        results = [v for op in members if not isinstance(op, Splat) for v in op.results]
         escaping = tuple(v for v in results if layouts[v].shape and last_use.get(v, number) > number)
         if members:
             segments.append(Segment(draft.layout, members, escaping, draft.barrier))

@@ -23,7 +23,8 @@ def layout_lines(laid_out: LaidOut) -> list[Line]:
             continue
         if segment.barrier:
             lines.append(Line("barrier"))
-        lines.append(Line(_header(segment, names), values=tuple(v.id for v in segment.escaping)))
+        header = _header(segment, names, printer)
+        lines.append(Line(header, values=tuple(v.id for v in segment.escaping)))
         lines += [Line(f"  {_op(op, printer, laid_out, names)}", op.span, printer.ids(op)) for op in listed]
     return lines
 
@@ -38,13 +39,13 @@ def describe(layout: Layout) -> str:
     return registers + runs + (f", {copies} copies of each element" if copies > 1 else "")
 
 
-def _header(segment: Segment, names: dict[Layout, str]) -> str:
+def _header(segment: Segment, names: dict[Layout, str], printer: Printer) -> str:
     if segment.layout is None:
         stores = any(op.effect is Effect.WRITE for op in segment.ops)
         return "scalars, in every thread" + (", stored by the first:" if stores else ":")
     where = names[segment.layout]
     text = f"for each of {segment.registers} registers of {where}" if segment.registers > 1 else f"in {where}"
-    kept = ", ".join(v.id for v in segment.escaping)
+    kept = ", ".join(printer.value(v) for v in segment.escaping)
     return f"{text}{f', keeping {kept}' if kept else ''}:"
 
 

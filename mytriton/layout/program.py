@@ -18,9 +18,10 @@ from mytriton.layout.layout import Layout
 class Segment:
     """Operations done together, in order, for each of `registers` registers of one layout; 1 register needs no loop.
 
-    `layout` is None for scalar operations. `escaping` are the block values that later segments use; with more than
-    one register these are kept in per-thread arrays. If `barrier`, all threads of the program wait for each other
-    (`__syncthreads`, `gpu.barrier`) before they enter the segment.
+    `layout` is None for scalar operations. `escaping` are the block values that later segments use, but for splats,
+    which are made again from their scalar; with more than one register these are kept in per-thread arrays. If
+    `barrier`, all threads of the program wait for each other (`__syncthreads`, `gpu.barrier`) before they enter the
+    segment.
     """
 
     layout: Layout | None

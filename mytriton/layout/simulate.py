@@ -60,6 +60,7 @@ class _Simulator:
         self.laid_out = laid_out
         self.memory = memory
         self.scalar = replicated(laid_out.num_warps)
+        self.splats = {op.result: op.source for op in laid_out.func.walk() if isinstance(op, ops.Splat)}
         self.tables: dict[tuple[Layout, int], tuple[Array, Array]] = {}
         self.phases: list[list[Segment]] = [[]]
         for segment in laid_out.segments:
@@ -97,6 +98,9 @@ class _Simulator:
             values = dict(scalars)
             values.update((v, rows[register]) for v, rows in kept.items() if len(rows) > register)
             for op in segment.ops:
+                for value in op.operands:
+                    if value not in values and value in self.splats:  # of an earlier segment: made again
+                        values[value] = values[self.splats[value]]
                 try:
                     result = self._execute(op, values, elements[register], stores[register], program, grid)
                 except OutOfBounds as error:

@@ -12,7 +12,7 @@ from mytriton.layout.assign import choose_layouts, lay_out
 from mytriton.layout.layout import Layout, blocked
 from mytriton.layout.printer import describe, layout_lines
 from mytriton.layout.program import LaidOut
-from mytriton.layout.simulate import owned, positions
+from mytriton.layout.simulate import owned, positions, run
 from mytriton.target import Target
 from mytriton.types import ScalarType, f16, f32, f64, i1, i32
 from tests.ir.kernels import at, at_offsets, binary_kernel, copy_kernel, counter_kernel, mixed_kernel, offsets, pointer
@@ -162,3 +162,17 @@ def test_unused_operations_are_kept_in_a_segment_of_their_own() -> None:
     unused = b.add(ops.Arange, start=0, end=512)
     laid_out = lay_out(b.finish("k", ()), Target())
     assert [[op.result for op in s.ops] for s in laid_out.segments] == [[unused]]
+
+
+def test_a_splat_is_made_again_rather_than_kept() -> None:
+    b = Builder()
+    x = pointer("x", f32)
+    p, zero = at_offsets(b, x, offsets(b, 1024)), b.constant(0.0, f32, (1024,))
+    mask = b.add(ops.CmpLt, lhs=b.add(ops.Load, pointer=p), rhs=zero)
+    loaded = b.add(ops.Load, pointer=p, mask=mask, other=zero)
+    b.append(ops.Store(pointer=p, value=b.add(ops.Add, lhs=b.cast(b.cast(loaded, f16), f32), rhs=zero)))
+    laid_out = lay_out(b.finish("k", (x,)), Target())
+    assert listing(laid_out)[5] == "for each of 8 registers of #b1024, keeping %4, %7:"
+    numbers = np.arange(-512, 512, dtype=np.float32)
+    run(laid_out, [numbers], (1,))
+    assert numbers.tolist() == [*range(-512, 0), *[0] * 512]
