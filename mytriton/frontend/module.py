@@ -185,8 +185,8 @@ class _File:
             "it is set by code that is not executed here",
             "save the file to have it executed, or write it as a literal: NAME = tl.constexpr(3)",
         )
-        if parser.diagnostics:
-            return unknown
+        if parser.diagnostics or any(isinstance(part, ast.List) for part in ast.walk(expr)):
+            return unknown  # a kernel's list is a tuple, a module's is an object that may change
         semantics = Semantics(Kernel("", SourceUnit(self._path, "", 1, self._text), (), names))
         item = Evaluator(semantics).evaluate(tree).item
         if semantics.diagnostics or not isinstance(item, (Known, Tuple)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 import linecache
 import threading
@@ -53,7 +52,7 @@ def _source(function: FunctionType) -> SourceUnit:
 
 
 def lookup_in(function: Callable[..., Any]) -> Lookup:
-    """Looks names up as Python would inside `function`: closure, then globals, then builtins."""
+    """Looks names up as Python would inside `function`: closure, then globals (builtins are the evaluator's)."""
     function = inspect.unwrap(function)
     assert isinstance(function, FunctionType)
     closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -64,8 +63,7 @@ def lookup_in(function: Callable[..., Any]) -> Lookup:
                 return closure[name].cell_contents
             except ValueError:  # a variable of the enclosing function that has no value yet
                 return MISSING
-        found = function.__globals__.get(name, MISSING)
-        return getattr(builtins, name, MISSING) if found is MISSING else found
+        return function.__globals__.get(name, MISSING)
 
     return lookup
 

@@ -1,0 +1,287 @@
+"""The API of the introduction: what a launch returns, how a backend is chosen, and what is refused."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import mytriton
+import mytriton as triton
+import mytriton.language as tl
+from mytriton import CompileError, LaunchError, Target, backends
+from mytriton.check import DeviceArray
+from tests.test_specialize import FakeDeviceArray
+
+BACKENDS = ["cuda", "mlir", "cpu", "interp"]
+
+
+@triton.jit
+def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    offs = pid * BLOCK + tl.arange(0, BLOCK)
+
+    mask = offs < n
+
+    a = tl.load(x + offs, mask=mask, other=0.0)
+    b = tl.load(y + offs, mask=mask, other=0.0)
+
+    tl.store(out + offs, a + b, mask=mask)
+
+
+SSA = ["program_id", "mul", "arange", "add", "addptr", "cmp_lt", "load", "addptr", "load", "add", "addptr", "store"]
+
+
+def arrays(n=1000):
+    x = np.arange(n, dtype=np.float32)
+    return x, x + 1, np.zeros(n, np.float32)
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request, monkeypatch):
+    monkeypatch.setenv("MYTRITON_BACKEND", request.param)
+    return request.param
+
+
+def test_a_launch_unpacks_to_three(backend):
+    x, y, out = arrays()
+    result = add_kernel[(4,)](x, y, out, 1000, BLOCK=256)
+    expression_ops, ssa_ops, src = result
+    assert [type(s).__name__ for s in expression_ops] == ["Assign"] * 5 + ["ExprStmt"]
+    assert [op.opcode for op in ssa_ops] == SSA
+    assert src == result.src
+    expected = {
+        "cuda": "__global__",
+        "mlir": "gpu.func @add_kernel",
+        "cpu": "func.func",
+        "interp": "%0 = program_id {axis=0} : i32",
+    }
+    assert expected[backend] in src
+
+
+def test_host_arrays_run_on_host_backends_and_only_compile_for_a_gpu(backend):
+    x, y, out = arrays()
+    if backend == "cpu" and backends.get("cpu").available():
+        pytest.skip(backends.get("cpu").available())
+    add_kernel[4](x, y, out, 1000, BLOCK=256)
+    assert out.tolist() == ((x + y).tolist() if backend in ("cpu", "interp") else [0] * 1000)
+
+
+def test_the_ssa_does_not_change_with_the_backend():
+    x, y, out = arrays()
+    texts = set()
+    for name in BACKENDS:
+        result = add_kernel[4](x, y, out, 1000, BLOCK=256, backend=name)
+        texts.add(result.compilation.stage("ssa").text)
+    assert len(texts) == 1
+
+
+def test_the_default_backend_is_cuda(monkeypatch):
+    monkeypatch.delenv("MYTRITON_BACKEND", raising=False)
+    assert add_kernel[4](*arrays(), 1000, BLOCK=256).compilation.target.backend == "cuda"
+
+
+def test_an_unknown_backend_is_refused_before_anything_else(monkeypatch):
+    monkeypatch.setenv("MYTRITON_BACKEND", "rocm")
+    with pytest.raises(ValueError, match=r"^unsupported backend 'rocm'; expected 'cuda', 'mlir', 'cpu' or 'interp'$"):
+        add_kernel["no grid"]("not", "arrays")
+
+
+def test_compiling_for_a_gpu_needs_none_and_stops_at_the_source():
+    compilation = add_kernel[4](*arrays(), 1000, BLOCK=256, backend="mlir").compilation
+    assert [s.name for s in compilation.stages][-1] == "mlir/emit"
+    assert "cubin" in compilation.planned
+    assert compilation.target.chip == "sm_90"
+    assert add_kernel[4](*arrays(), 1000, BLOCK=256, backend="cuda", chip="sm_80").compilation.target.chip == "sm_80"
+
+
+def test_mixed_host_and_device_arrays_are_refused(backend):
+    x, y, _ = arrays()
+    with pytest.raises(LaunchError) as caught:
+        add_kernel[4](x, y, FakeDeviceArray(np.float32), 1000, BLOCK=256)
+    assert str(caught.value).startswith(
+        "argument `x` is a NumPy array but `out` is a FakeDeviceArray on the GPU; pass all"
+    )
+
+
+@pytest.mark.parametrize("name", ["cpu", "interp"])
+def test_device_arrays_are_refused_by_host_backends(name):
+    device = FakeDeviceArray(np.float32)
+    with pytest.raises(LaunchError, match=f"backend '{name}' runs on host arrays, but `x` is a FakeDeviceArray"):
+        add_kernel[4](device, device, device, 1000, BLOCK=256, backend=name)
+
+
+GRIDS = [4, (4,), [4], (4, 1, 1), np.int64(4), (np.int32(4), 1), lambda meta: (triton.cdiv(meta["n"], meta["BLOCK"]),)]
+
+
+@pytest.mark.parametrize("grid", GRIDS, ids=repr)
+def test_grids(grid):
+    x, y, out = arrays()
+    add_kernel[grid](x, y, out, 1000, BLOCK=256, backend="interp")
+    assert out.tolist() == (x + y).tolist()
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        (-1, "extent 0 of the grid must be an integer of at least 0, got -1"),
+        ((1, 2.0), "extent 1 of the grid must be an integer of at least 0, got 2.0; use triton.cdiv(n, BLOCK)"),
+        (True, "extent 0 of the grid must be an integer of at least 0, got True"),
+        ("4", "extent 0 of the grid must be an integer of at least 0, got '4'"),
+        ((1, 1, 1, 1), "a grid has one to three extents, got 4"),
+        ((), "a grid has one to three extents, got 0"),
+        ((1, 65536), "extent 1 of the grid is 65536; at most 65535 programs are possible there"),
+        (2**31, "extent 0 of the grid is 2147483648; at most 2147483647 programs are possible there"),
+    ],
+)
+def test_wrong_grids(grid, message):
+    with pytest.raises(LaunchError) as caught:
+        add_kernel[grid](*arrays(), 1000, BLOCK=256, backend="interp")
+    assert str(caught.value).startswith(message)
+
+
+def test_a_kernel_is_not_called_directly():
+    with pytest.raises(LaunchError, match=r"a kernel is launched over a grid: write add_kernel\[grid\]\(...\)"):
+        add_kernel(*arrays(), 1000, BLOCK=256)
+
+
+def test_the_language_works_only_in_kernels():
+    with pytest.raises(TypeError, match=r"tl\.load works only inside a kernel"):
+        tl.load(0)
+    for name in ("program_id", "exp", "zeros", "static_range"):
+        function = getattr(tl, name)
+        with pytest.raises(mytriton.MytritonError, match=f"tl.{name} works only inside a kernel"):
+            function(*[1] * function.__code__.co_argcount)
+    assert (triton.cdiv(1000, 256), tl.cdiv(0, 4), triton.next_power_of_2(1000), triton.next_power_of_2(0)) == (
+        4,
+        0,
+        1024,
+        1,
+    )
+
+
+def test_every_language_function_says_what_it_means():
+    for name in tl.__all__:
+        value = getattr(tl, name)
+        if callable(value):
+            assert len(value.__doc__) > 40, name
+
+
+def test_compilations_are_cached_and_the_cache_can_be_cleared():
+    x, y, out = arrays()
+
+    def compilation(n=1000, block=256, **options):
+        return add_kernel[4](x, y, out, n, BLOCK=block, backend="interp", **options).compilation
+
+    first = compilation()
+    assert compilation(999) is first
+    assert compilation(992) is not first  # divisible by 16
+    assert compilation(-(2**40)) is not first  # an i64
+    assert compilation(block=128) is not first
+    assert compilation(num_warps=8) is not first
+    assert compilation() is first
+    add_kernel.clear_cache()
+    assert compilation() is not first
+
+
+def test_threads_share_one_compilation():
+    add_kernel.clear_cache()
+    found = []
+
+    def launch():
+        x, y, out = arrays()
+        found.append(add_kernel[4](x, y, out, 1000, BLOCK=256, backend="interp").compilation)
+        assert out.tolist() == (x + y).tolist()
+
+    threads = [threading.Thread(target=launch) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len({id(c) for c in found}) == 1
+
+
+def test_compile_from_a_signature():
+    add_kernel.clear_cache()
+    compilation = add_kernel.compile("*fp32:16, *fp32:16, *fp32:16, i32, 256", backend="interp")
+    assert compilation.stages == ()
+    assert [op.opcode for op in compilation.stage("ssa").artifact.body.ops if not op.inline] == SSA
+    same = add_kernel.compile("*fp32:16, *fp32:16, *fp32:16, i32", BLOCK=256, target=Target(backend="interp"))
+    assert same is compilation
+
+
+def test_errors_of_a_kernel_are_raised_at_the_launch_with_the_place_in_the_file():
+    @triton.jit
+    def broken(x):
+        tl.store(x, y)  # noqa: F821
+
+    with pytest.raises(CompileError) as caught:
+        broken[1](np.zeros(1, np.float32))
+    line = broken.function.__code__.co_firstlineno + 2
+    assert str(caught.value).startswith(f"{__file__}:{line}:21: error[MT131]: `y` is not defined")
+    assert "mytriton/frontend" not in str(caught.value)
+
+
+def test_a_parameter_may_not_have_the_name_of_a_launch_option():
+    @triton.jit
+    def clash(x, chip):
+        pass
+
+    with pytest.raises(LaunchError, match="`clash` has a parameter `chip`, which is a launch option; rename it"):
+        clash[1](np.zeros(1), 1)
+
+
+def test_options_are_checked():
+    with pytest.raises(ValueError, match="num_warps must be 1, 2, 4, 8, 16 or 32, got 3"):
+        add_kernel[4](*arrays(), 1000, BLOCK=256, num_warps=3)
+    with pytest.raises(ValueError, match="unknown chip 'sm_1'"):
+        add_kernel[4](*arrays(), 1000, BLOCK=256, chip="sm_1")
+
+
+def test_cuda_is_available_or_not():
+    available = mytriton.cuda_available()
+    assert available == (backends.get("cuda").available() is None)
+    if os.environ.get("MYTRITON_REQUIRE_CUDA") == "1":
+        assert available
+
+
+@pytest.mark.execution
+@pytest.mark.parametrize("name", ["cuda", "mlir"])
+def test_device_arrays_run(name):
+    if not mytriton.cuda_available():
+        if os.environ.get("MYTRITON_REQUIRE_CUDA") == "1":
+            pytest.fail("MYTRITON_REQUIRE_CUDA=1, but there is no CUDA device")
+        pytest.skip("no CUDA device")
+    x, y, out = arrays()
+    device = [DeviceArray(a) for a in (x, y, out)]
+    add_kernel[4](*device, 1000, BLOCK=256, backend=name)
+    assert device[2].get().tolist() == (x + y).tolist()
+
+
+def test_importing_the_package_imports_no_backend():
+    program = (
+        "import sys, mytriton, mytriton.language\n"
+        "heavy = {'cupy', 'mlir', 'textual', 'torch', 'numpy', 'mytriton.backends.cuda', 'mytriton.backends.mlir'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+        "mytriton.jit, mytriton.Example, mytriton.Target\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "['numpy']"]
+
+
+def test_public_names():
+    for name in mytriton.__all__:
+        assert getattr(mytriton, name) is not None
+    assert set(mytriton.__all__) <= set(dir(mytriton))
+    with pytest.raises(AttributeError, match="module 'mytriton' has no attribute 'nonsense'"):
+        _ = mytriton.nonsense
+    # A submodule of a public name's name would replace it when imported.
+    importlib.import_module("mytriton.launch")
+    assert callable(mytriton.jit)
