@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.running import Runner, runner
+
+# The same random kernels every time, on machines of any speed; `--hypothesis-profile=explore` looks for new ones.
+hypothesis.settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.register_profile("explore", deadline=None, derandomize=False)
+hypothesis.settings.load_profile("repeatable")
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -187,7 +187,7 @@ def _check(values: list[int], a: AxisInfo, modulus: int) -> None:
 
 
 @given(index_kernels(), st.sampled_from((Target(), Target(form="plain"))))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_claims_hold_for_the_values_computed(kernel: tuple[Func, list[Any]], target: Target) -> None:
     func, args = kernel
     ranges = value_ranges(func, target)

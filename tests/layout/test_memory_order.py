@@ -57,7 +57,7 @@ def kernels(draw: st.DrawFn) -> Func:
 
 
 @given(kernels(), st.permutations(range(4)), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_memory_order(func: Func, order: list[int], optimize: bool) -> None:
     if optimize:
         for pass_ in PASSES:

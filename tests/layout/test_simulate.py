@@ -114,7 +114,7 @@ def test_an_access_outside_names_the_element_of_the_block() -> None:
 
 
 @given(programs(), st.sampled_from((1, 2, 4, 8)), st.sampled_from(("tuned", "plain")), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_random_kernels(program: Program, num_warps: int, form: Form, data: st.DataObject) -> None:
     expected, actual = program.args(), program.args()
     interp.run(program.func, expected, (GRID,))

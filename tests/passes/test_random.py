@@ -11,7 +11,7 @@ from tests.ir.programs import GRID, Program, assert_same, programs
 
 
 @given(programs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_passes_keep_the_meaning(program: Program) -> None:
     func = program.func
     verify(func)
