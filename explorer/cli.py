@@ -86,6 +86,7 @@ class Options:
             self.signature,
             example,
             tuple(wanted),
+            self.stage,
         )
 
     def run_request(self, text: str, kernel: str | None, example: int, fallback: bool) -> RunRequest:
@@ -95,11 +96,12 @@ class Options:
         )
 
 
-def unknown(what: str, name: str, known: Sequence[str]) -> BadInput:
-    """A name that is none of the known ones: suggests the nearest."""
-    near = get_close_matches(name, known, 1, 0.4)
+def unknown(what: str, name: str, known: Sequence[str], where: str = "") -> BadInput:
+    """A name that is none of the known ones: suggests the nearest. `where` follows the name."""
+    near = get_close_matches(name, known, 1, 0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return BadInput(f"there is no {what} {name!r}; {hint}there {'is' if len(known) == 1 else 'are'} {', '.join(known)}")
+    there = "there is" if len(known) == 1 else "there are"
+    return BadInput(f"there is no {what} {name!r}{where}; {hint}{there} {', '.join(known)}")
 
 
 def read_source(path: str) -> str:
@@ -112,22 +114,33 @@ def read_source(path: str) -> str:
     try:
         data = file.read_bytes()
     except FileNotFoundError:
-        near = get_close_matches(file.name, [p.name for p in file.parent.glob("*.py")], 1)
+        near = get_close_matches(file.name, [p.name for p in file.parent.glob("*.py")], 1, 0.75)
         hint = f"did you mean {file.parent / near[0]}?" if near else "check the path"
         raise BadInput(f"{path} does not exist; {hint}") from None
     except OSError as error:
         raise BadInput(f"{path} cannot be read ({error.strerror}); check its permissions") from None
     if b"\0" in data:
         raise BadInput(f"{path} is a binary file; name a Python file with a kernel in it")
+    encoding = "utf-8"
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as error:
+        if "unknown encoding" in error.msg:
+            raise BadInput(f"{path}: {error.msg}; correct the encoding its first line declares") from None
+    try:
         return io.TextIOWrapper(io.BytesIO(data), encoding).read()
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        hint = "save it as UTF-8, or declare its encoding in its first line"
-        raise BadInput(f"{path} is not UTF-8 text (line {line}, byte {data[error.start]:#04x}); {hint}") from None
-    except SyntaxError as error:  # a declared encoding that does not exist
-        raise BadInput(f"{path}: {error.msg}; correct the encoding its first line declares") from None
+    except UnicodeDecodeError:
+        line = next(i for i, text in enumerate(data.split(b"\n"), 1) if not _decodes(text, encoding))
+        hint = "save it as UTF-8, or declare its encoding in the first line (# -*- coding: latin-1 -*-)"
+        raise BadInput(f"{path} is not {encoding} text, at line {line}; {hint}") from None
+
+
+def _decodes(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Parser(argparse.ArgumentParser):

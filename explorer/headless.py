@@ -21,6 +21,9 @@ from mytriton.stage import FAMILIES
 
 T = TypeVar("T")
 
+#: Findings about what was asked for rather than about the kernel (see `engine.compiling` and `engine.reading`).
+_WRONG_QUESTION = ("MT970", "MT971", "MT972")
+
 
 def run(options: Options) -> int:
     """Do what the command line asks for; returns the exit code."""
@@ -31,7 +34,7 @@ class _Session:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._events: asyncio.Queue[m.Event] = asyncio.Queue()
-        self._engine = Engine(self._events.put_nowait, spares=False)
+        self._engine = Engine(self._events.put_nowait, once=True)
         self._imported = True
 
     async def run(self) -> int:
@@ -42,15 +45,21 @@ class _Session:
             return await self._compile()
         finally:
             await self._engine.close()
+            while not self._events.empty():  # the last words of the children
+                self._pass_on(self._events.get_nowait())
 
     async def _next(self, *kinds: type[T]) -> T:
         """The next event of these kinds; logs are passed on to standard error."""
         while True:
             event: Any = await self._events.get()
-            if isinstance(event, m.Log):
-                sys.stderr.write(event.text)
+            self._pass_on(event)
             if isinstance(event, kinds):
                 return event
+
+    @staticmethod
+    def _pass_on(event: m.Event) -> None:
+        if isinstance(event, m.Log):
+            sys.stderr.write(event.text)
 
     # The file
 
@@ -100,7 +109,8 @@ class _Session:
         kernel = self._kernel(module)
         examples = self._examples(kernel)
         wanted, stage_wanted = self._wanted(), options.stage
-        self._engine.compile(options.compile_request(options.text, kernel.name, examples[0] if examples else 0, wanted))
+        request = options.compile_request(options.text, kernel.name, examples[0] if examples else 0, wanted)
+        self._engine.compile(request)
         started = m.CompileStarted(0, options.backend, kernel.name, ())
         stages: list[StageView] = []
         while True:
@@ -112,6 +122,9 @@ class _Session:
                 stages.append(event.stage)
             elif event.slow or not event.ok or not any(name in started.planned for name in wanted):
                 break
+        wrong = [d for s in stages for d in s.diagnostics if d.code in _WRONG_QUESTION]
+        if wrong:
+            raise BadInput("\n".join(f"{d.message}; {d.hint}" if d.hint else d.message for d in wrong))
         if options.mode == "json":
             print(json.dumps(self._everything(module, started, stages), indent=1))
         elif options.mode == "stages":
@@ -134,7 +147,8 @@ class _Session:
         if matching or not planned:
             return matching[-1] if matching else name
         families = [f for f in FAMILIES if any(p.split("/")[0] == f for p in planned)]
-        raise unknown(f"stage of backend {self._options.backend}", name, list(dict.fromkeys([*planned, *families])))
+        where = f" on backend {self._options.backend}"
+        raise unknown("stage", name, list(dict.fromkeys([*planned, *families])), where)
 
     def _print_listing(self, name: str, stages: Sequence[StageView]) -> int:
         found = next((s for s in stages if s.name == name), None)

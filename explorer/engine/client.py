@@ -17,7 +17,7 @@ from explorer.model.result import ChildFailure, DiagnosticView, ExampleInfo, Mod
 
 __all__ = ["SLOW_STAGES", "CompileRequest", "Engine", "Event", "RunRequest"]
 
-#: A compilation waits this long for the file to be executed and its example described; then it does without.
+#: A compilation waits this long for the author's code (the file, an example's inputs); then it does without.
 PATIENCE = 1.0
 #: A superseded compilation may finish the native stage it is in if that takes no longer than this.
 _COMPILE_GRACE = 0.1
@@ -28,8 +28,8 @@ class Engine:
     """Owns the children. All methods belong to one asyncio loop; `on_event` is called on it, and must not block.
 
     A new `compile` supersedes the one before it: nothing of an older generation is delivered afterwards; the same holds
-    for `open` and for `run`. Opening ends a run; otherwise they do not disturb one another. `spares` False does
-    without the warm spares, for a caller that asks once. `command` starts a child, less its role.
+    for `open` and for `run`. Opening ends a run; otherwise they do not disturb one another. `once` is for a caller that
+    asks one thing: there are no spares, and nothing is loaded in advance. `command` starts a child, less its role.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Engine:
         *,
         limits: Limits | None = None,
         command: Sequence[str] | None = None,
-        spares: bool = True,
+        once: bool = False,
     ) -> None:
         self.limits = limits or Limits.from_environment()
         self._on_event = on_event
@@ -58,9 +58,9 @@ class Engine:
         def supervisor(role: str, failed: Callable[[Any, ChildFailure], None], grace: float, spare: bool) -> Supervisor:
             return Supervisor(
                 role,
-                command or default_command(),
+                [*(command or default_command()), *(["--cold"] if once else [])],
                 grace=grace,
-                spare=spare and spares,
+                spare=spare and not once,
                 memory_limit=self.limits.memory_gb * 1e9,
                 on_message=self._received,
                 on_failure=failed,
@@ -87,7 +87,7 @@ class Engine:
         if execute:
             replaces = (m.LoadJob, m.DescribeJob, m.RunJob)
             self._runner.submit(m.LoadJob(generation, path, text), self.limits.import_s, replaces)
-            asyncio.get_running_loop().call_later(PATIENCE, self._read_meanwhile, generation, path, text)
+            self._later(self._read_meanwhile, generation, path, text)
         else:
             self._read(generation, path, text)
         self._tick()
@@ -101,7 +101,7 @@ class Engine:
         self._compiler.drop((m.CompileJob,))
         self._dispatch()
         if self._held is not None:
-            asyncio.get_running_loop().call_later(PATIENCE, self._force, generation)
+            self._later(self._force, generation)
         self._tick()
         return generation
 
@@ -151,6 +151,10 @@ class Engine:
         if any(each.busy for each in self._supervisors):
             self._tick()
 
+    @staticmethod
+    def _later(call: Callable[..., None], *args: object) -> None:
+        asyncio.get_running_loop().call_later(PATIENCE / 4, call, *args)
+
     # Opening
 
     def _read(self, generation: int, path: str, text: str) -> None:
@@ -158,6 +162,9 @@ class Engine:
 
     def _read_meanwhile(self, generation: int, path: str, text: str) -> None:
         if self._loading and generation == self._open:
+            if self._runner.busy_for < PATIENCE:
+                self._later(self._read_meanwhile, generation, path, text)
+                return
             self._read(generation, path, text)
             self._tick()
 
@@ -188,6 +195,9 @@ class Engine:
 
     def _force(self, generation: int) -> None:
         if self._held is not None and generation == self._compile:
+            if self._runner.busy and self._runner.busy_for < PATIENCE:
+                self._later(self._force, generation)
+                return
             self._forced = True
             self._dispatch()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -119,7 +119,7 @@ class Worker:
         units = (kernel.unit, *compilation.units[1:])
         already = len(compilation.stages) if cached else 0
         sent = 0
-        for name in compilation.planned:
+        for name in _through(compilation.planned, job.request.until):
             slow = name in m.SLOW_STAGES
             if slow and not (job.slow and name in job.request.wanted):
                 if not job.slow:
@@ -138,6 +138,12 @@ class Worker:
             if compilation.failed is not None and sent == len(stages):
                 return False
         return compilation.failed is None
+
+
+def _through(planned: Sequence[str], until: str) -> Sequence[str]:
+    """The stages through the one called `until`, or the last of that family; all of them if there is none."""
+    matching = [n for n in planned if n == until] or [n for n in planned if n.split("/")[0] == until]
+    return planned[: planned.index(matching[-1]) + 1] if matching else planned
 
 
 def _view(stage: Stage, units: Any, path: str, cached: bool) -> StageView:

@@ -12,6 +12,7 @@ from typing import Any
 
 from explorer.engine.plain import to_plain
 from explorer.model.result import DiagnosticView, ExampleInfo
+from mytriton.diagnostics import MytritonError
 from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
 
@@ -76,10 +77,10 @@ def load(path: str, text: str) -> Loaded:
         ) from None
     except ImportError as error:
         hint = "install what it imports, or open the file with --no-exec"
-        raise LoadFailed(_finding(path, error.__traceback__, _described(error), hint)) from None
+        raise LoadFailed(_finding(path, error.__traceback__, described(error), hint)) from None
     except Exception as error:  # noqa: BLE001 (whatever the author's code raises)
         hint = "mend that line, or open the file with --no-exec"
-        raise LoadFailed(_finding(path, error.__traceback__, _described(error), hint)) from None
+        raise LoadFailed(_finding(path, error.__traceback__, described(error), hint)) from None
     return Loaded(path, text, module)
 
 
@@ -92,8 +93,19 @@ def _forget(folder: str) -> None:
             del sys.modules[name]
 
 
-def _described(error: Exception) -> str:
+def described(error: Exception) -> str:
+    """What an exception says: our own speak for themselves, others need the name of their type."""
+    if isinstance(error, MytritonError):
+        return str(error)
     return "".join(traceback.format_exception_only(type(error), error)).strip()
+
+
+def print_own_frames(error: Exception, path: str) -> None:
+    """The traceback, from the first frame of the author's file on: how the compiler got there tells them nothing."""
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((i for i, frame in enumerate(frames) if frame.filename == path), 0)
+    print("Traceback (most recent call last):", *traceback.format_list(frames[first:]), sep="\n", end="")
+    print(described(error))
 
 
 def _finding(path: str, where: TracebackType | None, message: str, hint: str) -> DiagnosticView:

@@ -22,7 +22,7 @@ class CompileRequest:
     `backends` are compiled in order: the visible one first. `kernel` None is the first of the file. Types come from
     `defines` (constexprs as Python values), `signature` (Triton's notation), the example's number, annotations and
     defaults. `num_warps` None is the example's, else 4. `wanted` names slow stages that somebody looks at; without
-    them a compilation stops at the last quick one.
+    them a compilation stops at the last quick one. `until`, a stage or family, stops it earlier.
     """
 
     path: str
@@ -35,6 +35,7 @@ class CompileRequest:
     signature: str = ""
     example: int = 0
     wanted: tuple[str, ...] = ()
+    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)

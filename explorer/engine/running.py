@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import traceback
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from explorer.engine import messages as m
 from explorer.engine import reading
 from explorer.engine.arguments import type_text
 from explorer.engine.child import Channel
-from explorer.engine.loading import Loaded, LoadFailed, load
+from explorer.engine.loading import Loaded, LoadFailed, described, load, print_own_frames
 from explorer.engine.plain import to_plain
 from explorer.engine.reporting import checked, diagnosed
 from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
@@ -99,7 +98,7 @@ class Worker:
         except (LoadFailed, MytritonError) as error:
             return ExampleInfo("", error=str(error))
         except Exception as error:  # noqa: BLE001 (the author's function may raise anything)
-            return ExampleInfo("", error=_last_line(error))
+            return ExampleInfo("", error=described(error))
 
     # Running
 
@@ -122,8 +121,8 @@ class Worker:
             return replace(report, message=str(error))
         except Exception as error:  # noqa: BLE001 (the author's function or the device may raise anything)
             self.worn_out = report.backend in _GPU
-            traceback.print_exc()
-            return replace(report, message=_last_line(error))
+            print_own_frames(error, request.path)
+            return replace(report, message=described(error))
 
     def _check(self, kernel: JITFunction, request: m.RunRequest, report: RunReport) -> RunReport:
         backend, note = request.backend, ""
@@ -136,7 +135,3 @@ class Worker:
         self._channel.enter("run", f"running {kernel.name}, {case.label}, on backend {backend}")
         found = checked(kernel, case, request, backend)
         return replace(found, kernel=kernel.name, example=case.label, note=note)
-
-
-def _last_line(error: Exception) -> str:
-    return "".join(traceback.format_exception_only(type(error), error)).strip()

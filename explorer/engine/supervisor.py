@@ -17,20 +17,25 @@ from explorer.engine.process import Process
 from explorer.engine.protocol import VERSION
 from explorer.model.result import ChildFailure
 
-#: A spare starts this long after it is needed, so that it does not take the processor from the job that is urgent.
-_SPARE_DELAY = 0.3
+#: A spare starts this long after the child it is for, so that it does not take the processor from what is urgent: at
+#: first the whole start of the explorer, later the job that goes on.
+_FIRST_SPARE_DELAY, _SPARE_DELAY = 3.0, 0.3
 #: A superseded job is killed after its grace, if a spare is ready; without one it gets this long.
 _LONGEST_GRACE = 2.0
+#: What loading the compiler may take on a busy machine with a cold disk, in seconds.
+_LONGEST_START = 60.0
 _GIVE_UP_AFTER = 4
 
 
 @dataclass
 class Task:
-    """A job and what the supervisor knows of it. `limit` is in seconds; `started` is 0 until it is with the child."""
+    """A job and what the supervisor knows of it. `limit` is in seconds from `started`: when the child took it up or,
+    before it did, when it was sent."""
 
     job: Job
     limit: float
     started: float = 0.0
+    taken: bool = False
     abandoned: float = 0.0
     at: Entering = field(default_factory=lambda: Entering(0, "", "starting"))
     told: float = 0.0
@@ -60,6 +65,7 @@ class Supervisor:
         self._queue: list[Task] = []
         self._running: Task | None = None
         self._early_deaths = 0
+        self._spare_delay = _FIRST_SPARE_DELAY
         self._alive: set[Process] = set()
         self._closed = False
 
@@ -67,6 +73,12 @@ class Supervisor:
     def busy(self) -> bool:
         """Whether a job is with the child or waits."""
         return self._running is not None or bool(self._queue)
+
+    @property
+    def busy_for(self) -> float:
+        """Seconds since the child took up the job it is at; 0 while it is starting or idle."""
+        task = self._running
+        return time.monotonic() - task.started if task is not None and task.taken else 0.0
 
     def has(self, kind: type) -> bool:
         """Whether a job of that kind runs or waits."""
@@ -116,12 +128,12 @@ class Supervisor:
         task, process, now = self._running, self.current, time.monotonic()
         if task is None or process is None:
             return None
-        elapsed = now - task.started
+        elapsed, limit = now - task.started, task.limit if task.taken else _LONGEST_START
         if task.abandoned:
             if now - task.abandoned > _LONGEST_GRACE:
                 self._replace("superseded")
-        elif elapsed > task.limit:
-            self._end(f"killed after {task.limit:g} s")
+        elif elapsed > limit:
+            self._end(f"killed after {limit:g} s")
         elif process.memory() > self._memory_limit:
             self._end(f"killed for using more than {self._memory_limit / 1e9:.1f} GB of memory")
         elif now - max(task.told, task.started) >= 0.5:
@@ -170,7 +182,8 @@ class Supervisor:
         else:
             self.current = self._spawn()
         if self._wants_spare:
-            asyncio.get_running_loop().call_later(_SPARE_DELAY, self._start_spare)
+            asyncio.get_running_loop().call_later(self._spare_delay, self._start_spare)
+            self._spare_delay = _SPARE_DELAY
         self._next()
 
     def _start_spare(self) -> None:
@@ -206,6 +219,8 @@ class Supervisor:
         if message.generation != task.job.generation:
             return
         if isinstance(message, Entering):
+            if not task.taken:
+                task.taken, task.started = True, time.monotonic()
             task.at = message
         elif isinstance(message, Idle):
             self._running = None
@@ -226,7 +241,7 @@ class Supervisor:
             return
         task, self.current, self._running = self._running, None, None
         if task is not None and not task.abandoned:
-            if task.at.generation == 0 and process.ready:  # it died idle, before it took the job
+            if not task.taken and process.ready:  # it died idle, before it took the job
                 self._queue.insert(0, Task(task.job, task.limit))
             else:
                 self._fail(task, process)

@@ -34,6 +34,11 @@ class Recorder:
         """The first event of a kind whose fields have these values; fails after 30 s without one."""
         return await asyncio.wait_for(self._wait(kind, fields), 30)
 
+    async def changed(self) -> None:
+        """Until there is another event; fails after 30 s without one."""
+        self._changed.clear()
+        await asyncio.wait_for(self._changed.wait(), 30)
+
     async def _wait(self, kind: type[T], fields: dict[str, Any]) -> T:
         while not (found := self.of(kind, **fields)):
             self._changed.clear()

@@ -1,0 +1,289 @@
+"""The command line: each kind of bad input is a sentence that says what to do, and the headless twins."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer.__main__ import main
+
+ADD = "examples/kernels/add.py"
+
+TWO = """\
+import mytriton
+import mytriton.language as tl
+
+@mytriton.jit
+def first(x: "*fp32", B: tl.constexpr = 32):
+    tl.store(x + tl.arange(0, B), 1.0)
+
+@mytriton.jit
+def second(x: "*fp32", B: tl.constexpr = 32):
+    tl.store(x + tl.arange(0, B), 2.0)
+"""
+
+ONE = """\
+import numpy as np
+import mytriton
+import mytriton.language as tl
+
+@mytriton.jit
+def fill(x, B: tl.constexpr):
+    tl.store(x + tl.arange(0, B), 1.0)
+
+@fill.example(n=32)
+def case(n):
+    return mytriton.Example(args={"x": ARRAY, "B": n}, grid=1, expected={"x": np.ones(32, np.float32)})
+"""
+GOOD = ONE.replace("ARRAY", "np.zeros(32, np.float32)")
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MYTRITON_BACKEND", raising=False)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    """The message of a command that is refused with exit code 2."""
+    assert main(argv) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def file(name: str, content: str | bytes) -> str:
+    Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "the following arguments are required: FILE; see mytriton-explore --help"),
+        (
+            ["two.py", "--backend", "cdua"],
+            "there is no backend 'cdua'; did you mean 'cuda'? there are cuda, mlir, cpu, ",
+        ),
+        (["two.py", "--chip", "sm_91"], "there is no chip 'sm_91'; did you mean 'sm_90'? there are sm_75, "),
+        (["two.py", "--num-warps", "3"], "--num-warps 3: the number of warps must be 1, 2, 4, 8, 16 or 32"),
+        (["two.py", "--num-warps", "x"], "--num-warps x: the number of warps must be 1, 2, 4, 8, 16 or 32"),
+        (["two.py", "-D", "B"], "-D B: write it as NAME=VALUE, such as -D BLOCK=1024"),
+        (["two.py", "-D", "B=x"], "-D B=x: 'x' is not a Python number, string, True, False or None"),
+        (["two.py", "-D", "B=[1]"], "-D B=[1]: a constexpr must be a number, a string, True, False or None"),
+        (["two.py", "--check", "--no-exec"], "--check runs the file's examples, so it cannot go with --no-exec"),
+        (["two.py", "--stages", "--json"], "argument --json: not allowed with argument --stages"),
+        (["two.py", "--example", "big"], "--example big: in the UI give an example by its number, from 0"),
+        (["tow.py"], "tow.py does not exist; did you mean two.py?"),
+        (["absent/nowhere.py"], "absent/nowhere.py does not exist; check the path"),
+        (["two.py/x"], "two.py/x cannot be read (Not a directory); check its permissions"),
+        (["."], ". is a directory; name a kernel file, such as two.py"),
+    ],
+)
+def test_what_needs_no_look_into_the_file(capsys: pytest.CaptureFixture[str], argv: list[str], message: str) -> None:
+    file("two.py", TWO)
+    assert refused(capsys, *argv).startswith(f"mytriton-explore: {message}")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x7fELF\0\0", "k.py is a binary file; name a Python file with a kernel in it"),
+        (b"# one\n# caf\xe9\n", "k.py is not utf-8 text, at line 2; save it as UTF-8, or declare its encoding in the "),
+        (b"# -*- coding: nope -*-\n", "k.py: unknown encoding: nope; correct the encoding its first line declares"),
+        ("", "k.py has no kernel in it; a kernel is a function decorated with @jit"),
+        ("x = 1\n", "k.py has no kernel in it; a kernel is a function decorated with @jit"),
+        ("# -*- coding: latin-1 -*-\n# caf\u00e9\n".encode("latin-1"), "k.py has no kernel in it"),
+        ("def f(:\n", "k.py cannot be used\nk.py:1:7: error[MT100]: invalid syntax\n1 | def f(:\n"),
+        ("import absent_x\n" + TWO, "k.py cannot be used\nk.py:1: error[MT982]: ModuleNotFoundError: No module named"),
+        ("import sys\nsys.exit(4)\n" + TWO, "k.py cannot be used\nk.py:2: error[MT982]: the file ends the process"),
+        ("1 / 0\n" + TWO, "k.py cannot be used\nk.py:1: error[MT982]: ZeroDivisionError: division by zero\n1 | 1 / 0"),
+        (TWO, "k.py has several kernels: first, second; choose one with --kernel"),
+        (
+            ONE.replace("ARRAY", "np.zeros(32, np.complex64)"),
+            "the example case(n=32) gives no types: argument `x` is a ",
+        ),
+        (
+            ONE.replace("ARRAY", "'text'"),
+            "the example case(n=32) gives no types: argument `x` is a str, which no kernel",
+        ),
+    ],
+)
+def test_what_is_in_the_file(capsys: pytest.CaptureFixture[str], content: str | bytes, message: str) -> None:
+    file("k.py", content)
+    assert refused(capsys, "k.py", "--stages").startswith(f"mytriton-explore: {message}")
+
+
+def test_an_import_error_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", "import absent_x\n" + TWO)
+    assert "help: install what it imports, or open the file with --no-exec" in refused(capsys, "k.py", "--json")
+    assert main(["k.py", "--no-exec", "--kernel", "second", "--print", "ssa"]) == 0
+    assert capsys.readouterr().out.endswith("store %1, 2.0\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (
+            ["--kernel", "frist", "--stages"],
+            "there is no kernel 'frist'; did you mean 'first'? there are first, second",
+        ),
+        (
+            ["--kernel", "first", "--print", "sas"],
+            "there is no stage 'sas' on backend cuda; did you mean 'sass'? there ",
+        ),
+        (["--kernel", "first", "-D", "C=3", "--json"], "`first` has no parameter `C`; its parameters are x, B"),
+        (
+            ["--kernel", "first", "--signature", "*fp33", "--stages"],
+            "'*fp33' is not a type of a signature; did you mean",
+        ),
+        (["--kernel", "first", "--example", "0", "--stages"], "first has no examples; declare one with @first.example"),
+        (["--check"], "no kernel of two.py has an example to check; declare one with @first.example"),
+    ],
+)
+def test_what_is_not_in_the_file(capsys: pytest.CaptureFixture[str], argv: list[str], message: str) -> None:
+    file("two.py", TWO)
+    assert refused(capsys, "two.py", *argv).startswith(f"mytriton-explore: {message}")
+
+
+def test_unknown_example(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", GOOD)
+    assert "there is no example '7'; there is 0 (case(n=32))" in refused(capsys, "k.py", "--example", "7", "--stages")
+
+
+def test_mixed_host_and_device_arrays(capsys: pytest.CaptureFixture[str]) -> None:
+    launch = """
+class OnDevice:
+    __cuda_array_interface__ = {"shape": (32,), "typestr": "<f4", "data": (4096, False), "version": 3}
+
+@mytriton.jit
+def copy(x, y, B: tl.constexpr):
+    tl.store(y + tl.arange(0, B), tl.load(x + tl.arange(0, B)))
+
+copy[1](np.zeros(32, np.float32), OnDevice(), B=32)
+"""
+    file("k.py", GOOD + launch)
+    message = refused(capsys, "k.py", "--stages")
+    assert "k.py:20: error[MT982]: argument `x` is a NumPy array but `y` is a " in message
+    assert "; pass all arrays in host memory, or all on the GPU" in message
+
+
+def test_stages(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", GOOD)
+    assert main(["k.py", "--stages", "--backend", "interp"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == ["source", "tree", "ssa", "opt/fold", "opt/cse", "opt/dce"]
+    assert rows[2][1] == "ok"
+
+
+def test_print_stops_at_the_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", GOOD)
+    assert main(["k.py", "--print", "ssa", "-D", "B=64"]) == 0
+    text = (
+        "%0 = arange {start=0, end=64} : vector<64 x i32>\n%1 = addptr x, %0 : vector<64 x ptr<f32>>\nstore %1, 1.0\n"
+    )
+    assert capsys.readouterr().out == text
+
+
+def test_a_kernel_that_does_not_compile(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", GOOD.replace("tl.store(x +", "tl.stor(x +"))
+    assert main(["k.py", "--stages", "--backend", "interp"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[-1].split()[1] == "failed"
+    assert "k.py:7:5: error[" in captured.err
+
+
+def test_json_is_strict_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", GOOD)
+    assert main(["k.py", "--json", "--backend", "interp", "--num-warps", "8"]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert (found["ok"], found["kernel"], found["num_warps"]) == (True, "fill", 8)
+    assert found["signature"] == "*fp32:16, 32"
+    ssa = next(s for s in found["stages"] if s["name"] == "ssa")
+    assert ssa["lines"][2] == {
+        "text": "store %1, 1.0",
+        "line": 7,
+        "column": 5,
+        "end_line": 7,
+        "end_column": 39,
+        "values": ["%1", "%0"],
+    } | {"values": ssa["lines"][2]["values"]}
+
+
+def test_check(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", GOOD)
+    assert main(["k.py", "--check", "--backend", "interp"]) == 0
+    line = capsys.readouterr().out
+    assert line.startswith("PASS  fill  case(n=32)  interp (interpreter)  x: max abs 0, rel 0, 0 ulp, 0/32 wrong; ")
+
+    file("k.py", GOOD.replace("1.0)", "1.5)"))
+    assert main(["k.py", "--check", "--backend", "interp"]) == 1
+    assert "32/32 wrong, first at [0]: 1.5 for 1.0" in capsys.readouterr().out
+
+
+def test_check_never_falls_back(capsys: pytest.CaptureFixture[str]) -> None:
+    from mytriton import backends
+
+    reason = backends.get("cuda").available()
+    if reason is None:
+        pytest.skip("there is a GPU here")
+    file("k.py", GOOD)
+    assert main(["k.py", "--check", "--backend", "cuda"]) == 3
+    assert capsys.readouterr().err == f"backend cuda cannot run here: {reason}\n"
+
+
+def test_the_author_sees_their_own_frames(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", ONE.replace("ARRAY", "1 / 0"))
+    assert main(["k.py", "--check", "--backend", "interp"]) == 1
+    captured = capsys.readouterr()
+    assert "FAIL  fill  case(n=32)  interp  ZeroDivisionError: division by zero" in captured.out
+    assert '  File "k.py", line 11, in case\n' in captured.err
+    assert "running.py" not in captured.err
+
+
+def test_a_check_that_crashes_is_a_failure_with_its_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", ONE.replace("ARRAY", "__import__('os').kill(__import__('os').getpid(), 11)"))
+    assert main(["k.py", "--check", "--backend", "interp"]) == 1
+    message = "killed by SIGSEGV while running fill, case(n=32), on backend interp"
+    assert f"FAIL  fill  case(n=32)  interp  {message}" in capsys.readouterr().out
+
+
+def test_the_environment_chooses_the_backend(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MYTRITON_BACKEND", "nope")
+    file("k.py", GOOD)
+    assert refused(capsys, "k.py", "--stages").startswith(
+        "mytriton-explore: there is no backend 'nope'; there are cuda"
+    )
+
+
+def test_headless_imports_no_textual() -> None:
+    code = (
+        "import sys; from explorer.__main__ import main; main(sys.argv[1:]);"
+        "bad = [m for m in ('textual', 'mlir', 'cupy', 'numpy') if m in sys.modules]; sys.exit(str(bad) if bad else 0)"
+    )
+    root = str(Path(__file__).parents[2])
+    env = {**os.environ, "PYTHONPATH": root}
+    done = subprocess.run(
+        [sys.executable, "-c", code, f"{root}/{ADD}", "--print", "ssa"], env=env, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("%0 = program_id {axis=0} : i32\n")
+
+
+def test_python_dash_m_and_help() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "explorer", "--help"],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    assert "--signature SIG" in done.stdout
+    assert "exit codes: 0 all well, 1 a kernel or a check failed, 2 bad input, 3 the backend" in done.stdout
