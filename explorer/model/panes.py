@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from explorer.engine.messages import SLOW_STAGES
 from explorer.model import report
 from explorer.model.result import LineView, StageView
 from explorer.model.session import Session
@@ -29,9 +30,6 @@ FAMILIES = {
     "mlir": ("mlir", "cpu"),
     "asm": ("llvm", "ptx", "cubin", "sass", "asm"),
 }
-
-#: Slow stages, made only while somebody looks at them.
-SLOW = ("cubin", "sass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ def chosen_stage(session: Session, pane: str, chosen: Mapping[str, str]) -> str 
 def wanted_stages(session: Session, visible: tuple[str, ...], chosen: Mapping[str, str]) -> tuple[str, ...]:
     """The slow stages that a visible pane shows."""
     shown = (chosen_stage(session, pane, chosen) for pane in visible if pane in FAMILIES)
-    return tuple(name for name in shown if name in SLOW)
+    return tuple(name for name in shown if name in SLOW_STAGES)
 
 
 def wanted_backends(session: Session, visible: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,17 +90,17 @@ def wanted_backends(session: Session, visible: tuple[str, ...]) -> tuple[str, ..
     return tuple(dict.fromkeys(backend_of(session, pane) for pane in visible if pane in FAMILIES))
 
 
-def listing(session: Session, pane: str, chosen: Mapping[str, str]) -> Listing:
-    """What `pane` shows."""
+def listing(session: Session, pane: str, chosen: Mapping[str, str], width: int = 1000) -> Listing:
+    """What `pane` shows; sentences are folded to `width` columns."""
     if pane == "stages":
         return Listing(TITLES[pane], "enter: open", *report.stage_list(session))
     if pane == "problems":
         problems = session.problems
         return Listing(
-            TITLES[pane], str(len(problems)) if problems else "none", report.problem_lines(problems), "report"
+            TITLES[pane], str(len(problems)) if problems else "none", report.problem_lines(problems, width), "report"
         )
     if pane == "run":
-        return Listing(TITLES[pane], "", report.run_lines(session), "report", session.report_is_stale)
+        return Listing(TITLES[pane], "", report.run_lines(session, width), "report", session.report_is_stale)
     backend, name = backend_of(session, pane), chosen_stage(session, pane, chosen)
     if name is None:
         return Listing(TITLES[pane], "waiting" if not session.results else "")
@@ -113,8 +111,7 @@ def listing(session: Session, pane: str, chosen: Mapping[str, str]) -> Listing:
     if backend != session.backend and pane == "asm":
         title += f" ({backend})"
     if stage is None:
-        reached = session.results[backend].finished or session.results[backend].failed is not None
-        return Listing(title, "  ".join([*words, "not reached" if reached else "..."]))
+        return Listing(title, "  ".join([*words, "..." if session.results[backend].awaited(name) else "not reached"]))
     words += report.stage_words(stage)
     if stale:
         words.append("stale")

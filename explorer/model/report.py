@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from textwrap import wrap
 
+from explorer.engine.messages import SLOW_STAGES
 from explorer.model.result import DiagnosticView, LineView, OutputReport, RunReport, StageView
 from explorer.model.session import Result, Session
 
@@ -50,7 +52,9 @@ def why_empty(stage: StageView) -> list[str]:
 
 def _row(name: str, stage: StageView | None) -> str:
     if stage is None:
-        return f"{'-':<10}{name}"
+        return (
+            f"{'-':<10}{name:<30}{'             made when its pane shows it' if name in SLOW_STAGES else ''}".rstrip()
+        )
     words = [w for w in stage_words(stage) if w.endswith("ops")]
     text = cause(stage) if not stage.ok else " ".join(words) or _count(stage)
     return f"{status_word(stage):<10}{name:<30} {stage.ms:7.1f} ms  {text}".rstrip()
@@ -89,7 +93,7 @@ def stage_strip(result: Result) -> str:
 
     def word(name: str) -> str:
         stage = result.stage(name)
-        return "..." if stage is None and not result.finished else status_word(stage)
+        return "..." if stage is None and result.awaited(name) else status_word(stage)
 
     for status, names in groupby((n for n in result.planned if n != "source"), key=word):
         if status not in ("FAILED", "CRASHED"):
@@ -98,7 +102,12 @@ def stage_strip(result: Result) -> str:
     return "  ".join(parts)
 
 
-def problem_lines(problems: Iterable[DiagnosticView]) -> Lines:
+def folded(text: str, width: int) -> list[str]:
+    """A sentence in rows of at most `width` columns; continued rows are indented."""
+    return wrap(text, max(20, width), subsequent_indent="  ", break_long_words=False) or [""]
+
+
+def problem_lines(problems: Iterable[DiagnosticView], width: int = 1000) -> Lines:
     """The findings in full; each line leads to its place."""
     lines: list[LineView] = []
     for d in problems:
@@ -107,7 +116,10 @@ def problem_lines(problems: Iterable[DiagnosticView]) -> Lines:
         text = d.rendered or "\n".join(
             [f"{place(d)}{d.severity}: {d.message}", *([f"help: {d.hint}"] if d.hint else [])]
         )
-        lines += [LineView(part, d.line, d.column, d.end_line, d.end_column) for part in text.splitlines()]
+        for part in text.splitlines():
+            # Source lines and the carets below them must stay as they are.
+            rows = [part] if " | " in part[:12] else folded(part, width)
+            lines += [LineView(row, d.line, d.column, d.end_line, d.end_column) for row in rows]
     return tuple(lines) or (LineView("No problems."),)
 
 
@@ -130,7 +142,7 @@ def _output(output: OutputReport) -> str:
 
 def where(report: RunReport) -> str:
     """What it ran on."""
-    return f"{report.backend} ({report.device})" if report.device else report.backend
+    return report.backend if report.device.lower() in ("", report.backend) else f"{report.backend} ({report.device})"
 
 
 def verdict(report: RunReport) -> str:
@@ -154,23 +166,26 @@ def run_summary(session: Session) -> str:
     worst = max(report.outputs, key=lambda o: (not o.ok, o.max_ulp), default=None)
     details = _output(worst) if worst is not None else " ".join(report.message.split())
     time = f"  {_seconds(report.seconds)}" if report.outputs else ""
-    return f"{stale}{verdict(report)} on {where(report)}  {details}{time}"
+    instead = report.note and report.backend != session.backend
+    ran_on = f"{report.backend}, not {session.backend}" if instead else where(report)
+    return f"{stale}{verdict(report)} on {ran_on}{time}  {details}"
 
 
-def run_lines(session: Session) -> Lines:
+def run_lines(session: Session, width: int = 1000) -> Lines:
     """The run in full."""
     report = session.report
     if report is None or session.running:
-        return (LineView(run_summary(session)),)
+        return tuple(LineView(row) for row in folded(run_summary(session), width))
     rows = [f"{verdict(report)}  {report.kernel}  {report.example}  on {where(report)}  {_seconds(report.seconds)}"]
     if session.report_is_stale:
         rows.append("stale: the text was edited since; r (F8) runs it again")
     rows += [report.note] if report.note else []
     rows += [f"{o.name}: {_output(o)}" for o in report.outputs]
     if report.reference:
-        rows.append(f"reference: {'the file' if report.reference == 'numpy' else report.reference}")
+        rows.append(f"reference: {report.reference}")
     rows += report.message.splitlines()
-    return (*(LineView(row) for row in rows), *(problem_lines(report.diagnostics) if report.diagnostics else ()))
+    lines = tuple(LineView(part) for row in rows for part in folded(row, width))
+    return (*lines, *(problem_lines(report.diagnostics, width) if report.diagnostics else ()))
 
 
 def counts(problems: Sequence[DiagnosticView]) -> str:

@@ -50,7 +50,9 @@ class Result:
     before: dict[str, StageView] = field(default_factory=dict)
     good: dict[str, StageView] = field(default_factory=dict)
     generation: int = 0
+    wanted: tuple[str, ...] = ()
     finished: bool = False
+    slow_finished: bool = False
     kernel: str = ""
     signature: str = ""
     num_warps: int = 4
@@ -64,11 +66,15 @@ class Result:
         current, good = self.stages.get(name), self.good.get(name)
         if current is not None and (current.ok or good is None):
             return current, False
-        return good, good is not None and (self.finished or current is not None)
+        return good, good is not None and (not self.awaited(name) or current is not None)
+
+    def awaited(self, name: str) -> bool:
+        """Whether a stage may still come from the compilation under way."""
+        return not self._broken and ((name in self.wanted and not self.slow_finished) or not self.finished)
 
     def stage(self, name: str) -> StageView | None:
         """The newest news of a stage: until a compilation gets to it or ends, what it was before."""
-        return self.stages.get(name) or (None if self.finished or self._broken else self.before.get(name))
+        return self.stages.get(name) or (self.before.get(name) if self.awaited(name) else None)
 
     @property
     def _broken(self) -> bool:
@@ -104,6 +110,7 @@ class Session:
         self.busy: StillRunning | None = None
         self.log: deque[str] = deque(maxlen=self.LOG_LINES)
         self._run_text = ""
+        self._wanted: tuple[str, ...] = ()
         self._opened = self._compiled = self._ran = 0
         self._log_tail = ""
 
@@ -112,6 +119,7 @@ class Session:
     def compile_request(self, backends: Sequence[str], wanted: Sequence[str]) -> CompileRequest:
         """What to ask of the engine: the selected backend first, then the others that are looked at."""
         s = self.settings
+        self._wanted = tuple(wanted)
         order = tuple(dict.fromkeys([self.backend, *backends]))
         return CompileRequest(
             path=s.path,
@@ -123,7 +131,7 @@ class Session:
             defines=s.defines,
             signature=s.signature,
             example=self.example,
-            wanted=tuple(wanted),
+            wanted=self._wanted,
         )
 
     def run_request(self) -> RunRequest:
@@ -179,6 +187,7 @@ class Session:
                 return False
             if not event.slow:
                 result.finished, result.ms = True, event.ms
+            result.slow_finished = event.slow or not event.ok
             self.busy = None
         elif isinstance(event, RunFinished):
             if event.generation < self._ran:
@@ -204,12 +213,13 @@ class Session:
         keep = before is not None and before.kernel == event.kernel
         self.results[event.backend] = Result(
             planned=event.planned,
-            before=before.stages if before is not None and keep else {},
+            before={**before.before, **before.stages} if before is not None and keep else {},
             good=before.good if before is not None and keep else {},
             generation=event.generation,
             kernel=event.kernel,
             signature=event.signature,
             num_warps=event.num_warps,
+            wanted=self._wanted,
             ms=before.ms if before is not None and keep else 0.0,
         )
         self.module_changed = event.module_changed

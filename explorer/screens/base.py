@@ -14,12 +14,12 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-from explorer.engine.messages import ChildFailed, CompileRequest, Event, ModuleRead, RunFinished, RunRequest
+from explorer.engine.messages import ChildFailed, CompileRequest, Event, ModuleRead, RunRequest
 from explorer.model import panes, report
 from explorer.model.arrangement import PANES, TALL
 from explorer.model.files import SourceFile, Swap
 from explorer.model.session import Session, Settings
-from explorer.widgets.code_view import CodeView
+from explorer.widgets.code_view import GUTTER, CodeView
 from explorer.widgets.find_bar import FindBar
 from explorer.widgets.pane import Pane
 from explorer.widgets.source_editor import SourceEditor
@@ -183,8 +183,6 @@ class MainBase(Screen[None]):
             self.compile()
         elif isinstance(event, ChildFailed):
             self.app.notify(event.failure.cause, title=f"{event.failure.child} child", severity="error")
-        elif isinstance(event, RunFinished) and event.report.note:
-            self.app.notify(event.report.note)
         if self._edit_timer is not None and not self.compiling:
             self.compile()
         self.update()
@@ -211,9 +209,9 @@ class MainBase(Screen[None]):
         strip, run = self.query_one("#strip", TextLine), self.query_one("#run", TextLine)
         strip.set_class(tall and "stages" in visible and self.workspace.zoomed is None, "-hidden")
         run.set_class(tall and "run" in visible and self.workspace.zoomed is None, "-hidden")
-        for name in visible:
-            if name != "source":
-                self.panes[name].show(panes.listing(self.session, name, self.chosen))
+        for box in self.workspace.boxes():
+            if box.pane != "source":
+                self.panes[box.pane].show(panes.listing(self.session, box.pane, self.chosen, box.width - GUTTER - 1))
         self.panes["source"].show(panes.Listing("source", report.counts(self.session.problems)))
         self.editor.mark(self.session.problems)
         self.query_one("#header", TextLine).show(*header(self.session, self.dirty))
@@ -280,8 +278,7 @@ class MainBase(Screen[None]):
     def go_to_pane(self, name: str) -> None:
         """Bring a pane into view and focus it."""
         self.workspace.bring(name)
-        if name != "source":
-            self.panes[name].show(panes.listing(self.session, name, self.chosen))
+        self.update()
         self.panes[name].body.focus()
         self.ensure_compiled()
 

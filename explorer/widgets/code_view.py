@@ -59,7 +59,7 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
     }
     DEFAULT_CSS = """
     CodeView {
-        background: $background; color: $foreground; scrollbar-size: 1 1;
+        background: $background; color: $foreground; scrollbar-size: 0 1;
         & > .code--gutter { color: $text-accent; text-style: bold; }
         & > .code--cursor { background: $surface-lighten-2; }
         & > .code--linked { background: $primary; color: $foreground; text-style: bold; }

@@ -28,7 +28,7 @@ class SourceEditor(ChangedRows, TextArea):
     BINDINGS: ClassVar[list[BindingType]] = []
     DEFAULT_CSS = """
     SourceEditor, SourceEditor:focus {
-        background: $background; color: $foreground; border: none; padding: 0; scrollbar-size: 1 1;
+        background: $background; color: $foreground; border: none; padding: 0; scrollbar-size: 0 1;
         & > .source--linked { background: $primary; color: $foreground; text-style: bold; }
         & > .source--error { color: $text-error; text-style: underline; }
         & > .source--warning { color: $text-warning; text-style: underline; }

@@ -193,11 +193,11 @@ async def test_running_says_where_and_how_it_went(tmp_path: Path) -> None:
         )
         e.engine.emit(RunFinished(e.engine.generation, report))
         await e.pilot.pause()
-        assert e.line("#run") == (" run: PASS on cpu (x86-64)  0 of 1000 differ  max abs 0  rel 0  ulp 0  1.25 ms")
+        assert e.line("#run") == " run: PASS on cpu, not cuda  1.25 ms  0 of 1000 differ  max abs 0  rel 0  ulp 0"
         bad = OutputReport("out", False, 2.0, 0.5, 1e6, 3, 1000, (7,), "1.0", "3.0")
         e.engine.emit(RunFinished(e.engine.generation, RunReport(False, "cpu", outputs=(bad,), seconds=2.0)))
         await e.pilot.pause()
-        assert e.line("#run").startswith(" run: FAIL on cpu  3 of 1000 differ  max abs 2  rel 0.5")
+        assert e.line("#run").startswith(" run: FAIL on cpu  2.00 s  3 of 1000 differ  max abs 2  rel 0.5")
         await e.press("9")
         assert "out: 3 of 1000 differ  max abs 2  rel 0.5  ulp 1e+06  first at [7]: 1.0, expected 3.0" in e.lines("run")
         await e.press("1", "x")
