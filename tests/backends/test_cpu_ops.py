@@ -111,7 +111,9 @@ def test_conversions(element: ScalarType) -> None:
 def test_exponential_and_logarithm_stay_within_their_bounds(element: ScalarType) -> None:
     dtype = DTYPES[element]
     with np.errstate(all="ignore"):
-        x = np.concatenate([np.linspace(-20, 20, 4001).astype(dtype), edge_values(element)])
+        bits = np.random.default_rng(5).integers(0, 2**element.bits, 20000, f"u{element.bits // 8}", endpoint=False)
+        near = [np.linspace(-110, 100, 20001), 1 + np.linspace(-0.5, 0.6, 20001), 1 + np.linspace(-1e-3, 1e-3, 999)]
+        x = np.concatenate([*(a.astype(dtype) for a in near), bits.view(dtype), edge_values(element)])
     outs = [np.zeros(len(x), dtype) for _ in range(2)]
     func = many((element,), [(element, apply(k, "source")) for k in (ops.Exp, ops.Log)])
     run(func, [x, *outs, len(x)], (-(-len(x) // 16),))

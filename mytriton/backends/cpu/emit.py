@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from mytriton.backends.cpu.loops import LoopWriter, elementwise, size_of, width_of
+from mytriton.backends.cpu.elementwise import elementwise
+from mytriton.backends.cpu.library import apart_function
+from mytriton.backends.cpu.loops import LoopWriter, size_of, width_of
 from mytriton.backends.cpu.plan import Plan, Run, make_plan
 from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name
@@ -67,24 +69,6 @@ def emit(func: Func, target: Target) -> Emitted:
     return Emitted(emitter.run(), emitter.plan.scratch_bytes, max(sizes, default=1))
 
 
-_INTERNAL = "{llvm.linkage = #llvm.linkage<internal>}"
-
-#: Whether the distance in bytes between two addresses is not between `low` and `high` (both excluded). Unsigned
-#: arithmetic makes that one comparison: distances below `low` become huge.
-_APART = f"""\
-func.func private @memory.apart(%from: {POINTER}, %to: {POINTER}, %low: i64, %high: i64) -> i1 attributes {_INTERNAL} {{
-  %one = arith.constant 1 : i64
-  %from.address = llvm.ptrtoint %from : {POINTER} to i64
-  %to.address = llvm.ptrtoint %to : {POINTER} to i64
-  %distance = arith.subi %to.address, %from.address : i64
-  %lowest = arith.addi %low, %one : i64
-  %above = arith.subi %distance, %lowest : i64
-  %range = arith.subi %high, %lowest : i64
-  %apart = arith.cmpi uge, %above, %range : i64
-  func.return %apart : i1
-}}""".split("\n")
-
-
 class _Emitter:
     def __init__(self, func: Func, target: Target) -> None:
         self.func = func
@@ -118,8 +102,8 @@ class _Emitter:
                         self._scalars.write(step)
             text.at(None)
             text.write("func.return")
-        if any(isinstance(step, Run) and step.fused for step in self.plan.steps):
-            for line in _APART:
+        for function in text.functions.values():
+            for line in function:
                 text.write(line)
         return text.lines
 
@@ -187,6 +171,7 @@ class _Emitter:
         high, back = (_pointee_bytes(v) * prod(shape_of(v.type)) for v in (earlier, later))
         low = 0 if high == back else -back
         firsts = self._first_elements([earlier, later])
+        self.text.functions["memory.apart"] = apart_function()
         self.text.write(f"{name}.low = arith.constant {low} : i64")
         self.text.write(f"{name}.high = arith.constant {high} : i64")
         operands = f"{firsts[earlier]}, {firsts[later]}, {name}.low, {name}.high"

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 
+from mytriton.backends.cpu.elementwise import elementwise, pointee
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
 from mytriton.backends.cpu.plan import Plan
 from mytriton.backends.cpu.writer import POINTER, Text, type_name
 from mytriton.backends.mlir.ops import ElementEmitter
-from mytriton.backends.mlir.writer import PREDICATES
-from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
-from mytriton.types import PointerType, ScalarType, bf16, element_of, f32, f64, i1, i32, shape_of
+from mytriton.types import PointerType, ScalarType, element_of, i1, i32, shape_of
 
 #: Elements a vector operation handles. 16 f32 fill an AVX-512 register; LLVM splits where registers are shorter. 32
 #: were 40 % slower in a vector add, and 8 the same as 16.
@@ -104,7 +103,7 @@ class LoopWriter:
     def _access(self, op: ops.Load | ops.Store, address: str | None) -> None:
         """A load or store: of consecutive elements if `address` is that of the block's first, else element by
         element."""
-        element = _pointee(op.pointer)
+        element = pointee(op.pointer)
         held = memory_type(element)
         mask = self.text.name(op.mask) if op.mask is not None else ""
         stem = self.text.name(op.result if isinstance(op, ops.Load) else op.value)
@@ -186,43 +185,6 @@ class LoopWriter:
         self.text.write(f"{held} = llvm.load {slot} {{alignment = 1 : i64}} : {POINTER} -> {type_}")
         if not isinstance(element, PointerType):
             from_memory(self.emitter, held, element, name)
-
-
-def elementwise(
-    text: Text, emitter: ElementEmitter, op: Op, result: str, names: list[str], width: int | None = None
-) -> None:
-    """Write an elementwise operation, on pointers too, for scalars (`width` None) or vectors."""
-    pointer, bools = type_name(PointerType(i1), width), type_name(i1, width)
-    match op:
-        case ops.AddPtr():
-            offset, held = element_of(op.offset.type), memory_type(_pointee(op.pointer))
-            index = type_name(offset, width)
-            text.write(
-                f"{result} = llvm.getelementptr {names[0]}[{names[1]}] : ({pointer}, {index}) -> {pointer}, {held}"
-            )
-        case ops.Compare() if isinstance(element_of(op.lhs.type), PointerType):
-            predicate = PREDICATES[type(op)][1]
-            text.write(f'{result} = llvm.icmp "{predicate}" {names[0]}, {names[1]} : {pointer}')
-        case ops.Select() if isinstance(element_of(op.if_true.type), PointerType):
-            text.write(f"{result} = llvm.select {names[0]}, {names[1]}, {names[2]} : {bools}, {pointer}")
-        case ops.Cast() if element_of(op.source.type) == bf16 and op.to == f64:
-            # Only the step to f32 is written out in integers; LLVM would turn another into bf16 arithmetic.
-            emitter.convert(
-                "arith.extf", emitter.convert("arith.extf", names[0], bf16, f32, f"{result}.f32"), f32, f64, result
-            )
-        case ops.Select() if element_of(op.if_true.type) == bf16:
-            if_true, if_false = (to_memory(emitter, names[n], bf16, f"{result}.choice_{n}") for n in (1, 2))
-            chosen = emitter.select(names[0], if_true, if_false, memory_type(bf16), f"{result}.bits")
-            from_memory(emitter, chosen, bf16, result)
-        case _:
-            emitter.emit(op, result, names)
-
-
-def _pointee(pointer: Value) -> ScalarType:
-    element = element_of(pointer.type)
-    if not isinstance(element, PointerType):
-        raise InternalError(f"{pointer.id} is not a pointer")
-    return element.element
 
 
 def size_of(op: ops.Load | ops.Store) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mytriton.backends.cpu.elementwise import elementwise
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
-from mytriton.backends.cpu.loops import elementwise
 from mytriton.backends.cpu.writer import POINTER, Text, type_name
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.diagnostics import InternalError

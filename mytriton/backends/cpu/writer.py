@@ -31,6 +31,7 @@ class Text:
 
     def __init__(self, func: Func) -> None:
         self.lines: list[Line] = []
+        self.functions: dict[str, list[str]] = {}  # that the lines call, by name
         self._indent = ""
         self._span: Span | None = func.span
         self._values: tuple[str, ...] = ()
