@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from mytriton.backends.mlir.backend import BACKEND
 from mytriton.ir import interp, ops
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func
 from mytriton.target import Target
-from mytriton.types import f16, f32, i1, i32, i64
+from mytriton.types import f16, i32
+from tests.backends import gpu_cases
 from tests.ir.kernels import at_offsets, below, binary_kernel, mixed_kernel, offsets, pointer
 from tests.ir.programs import GRID, Program, assert_same, programs
 
@@ -20,7 +26,7 @@ gpu_on_cpu = pytest.importorskip("tests.backends.gpu_on_cpu", reason="needs the 
 FORMS = [("plain", "memref"), ("plain", "pointer"), ("tuned", "memref"), ("tuned", "pointer")]
 
 
-def _same(func: Func, target: Target, make, grid=(3,)) -> None:
+def _same(func: Func, target: Target, make: Callable[[], list[Any]], grid: tuple[int, ...] = (3,)) -> None:
     expected, actual = make(), make()
     interp.run(func, expected, grid)
     gpu_on_cpu.run(func, target, actual, grid)
@@ -77,57 +83,47 @@ def test_scattered_accesses_and_masks_that_vary(form, abi):
     _same(_strided(), Target("mlir", form=form, abi=abi), make, grid=(2,))
 
 
-def _scalars() -> Func:
-    """`out[pid] = x[pid] + num_programs(0)` where flag, and `*last = pid` for all: scalar loads and stores."""
+@pytest.mark.parametrize(("form", "abi"), FORMS)
+def test_elements_have_their_places_and_memory_its_order(form: str, abi: str) -> None:
+    """Blocks of 1 to 8192 elements, chained pointers, scalar updates between barriers, grid axes, odd bytes."""
+    target = Target("mlir", form=form, abi=abi, num_warps=1)
+    for case in gpu_cases.memory_cases():
+        if not BACKEND.check(case.func, target):  # a choice of arrays has no memref form
+            args = case.copies()
+            gpu_on_cpu.run(case.func, target, args, case.grid)
+            gpu_cases.check(case, args)
+
+
+def test_operations_at_the_edges_of_their_types() -> None:
+    forms = itertools.cycle(FORMS)
+    memory = {case.name for case in gpu_cases.memory_cases()}
+    for case in gpu_cases.every_case():
+        form, abi = next(forms)
+        if case.name not in memory:
+            args = case.copies()
+            gpu_on_cpu.run(case.func, Target("mlir", form=form, abi=abi, num_warps=1), args, case.grid)
+            gpu_cases.check(case, args)
+
+
+def _same_base(block: int = 128) -> Func:
+    """`out[i] = *(x + i if x + i < x + 10 else x + 2 * i)`: a choice that a memref and an index can say."""
     b = Builder()
-    x, out, flag, k = pointer("x", f32), pointer("out", f32), parameter("flag", i1), parameter("k", i64)
-    pid = b.add(ops.ProgramId, axis=1)
-    total = b.cast(b.add(ops.NumPrograms, axis=1), f32)
-    value = b.add(ops.Load, pointer=b.add(ops.AddPtr, pointer=x, offset=pid), mask=flag, other=b.constant(0.5, f32))
-    moved = b.add(ops.AddPtr, pointer=b.add(ops.AddPtr, pointer=out, offset=k), offset=pid)
-    b.append(ops.Store(pointer=moved, value=b.add(ops.Add, lhs=value, rhs=total)))
-    return b.finish("scalars", (x, out, flag, k))
+    x, out = pointer("x", f16), pointer("out", f16)
+    offs = offsets(b, block)
+    here = at_offsets(b, x, offs)
+    limit = b.splat(b.add(ops.AddPtr, pointer=x, offset=b.constant(10, i32)), (block,))
+    there = at_offsets(b, x, b.add(ops.Mul, lhs=offs, rhs=b.constant(2, i32, (block,))))
+    chosen = b.add(ops.Select, condition=b.add(ops.CmpLt, lhs=here, rhs=limit), if_true=here, if_false=there)
+    b.append(ops.Store(pointer=at_offsets(b, out, offs), value=b.add(ops.Load, pointer=chosen)))
+    return b.finish("same_base", (x, out))
 
 
 @pytest.mark.parametrize(("form", "abi"), FORMS)
-@pytest.mark.parametrize("flag", [False, True])
-def test_scalars_are_stored_by_one_thread_at_chained_offsets(form, abi, flag, monkeypatch):
-    def make():
-        return [np.arange(4, dtype=np.float32), np.zeros(8, np.float32), flag, 3]
+def test_choice_and_comparison_of_pointers_into_one_array(form: str, abi: str) -> None:
+    def make() -> list[Any]:
+        return [np.arange(512, dtype=np.float16), np.zeros(256, np.float16)]
 
-    from mytriton.layout import assign
-    from mytriton.layout.program import LaidOut, Segment
-
-    def without_barriers(func, target):  # one thread after the other: here the order is safe without
-        laid_out = assign.lay_out(func, target)
-        segments = tuple(Segment(s.layout, s.ops, s.escaping) for s in laid_out.segments)
-        return LaidOut(func, laid_out.layouts, segments, laid_out.num_warps)
-
-    monkeypatch.setattr(gpu_on_cpu, "lay_out", without_barriers)
-    _same(_scalars(), Target("mlir", form=form, abi=abi, num_warps=1), make, grid=(1, 4))
-
-
-def _pointer_choice(two_arrays: bool) -> Func:
-    """`out[i] = *(x + i if x + i < x + 10 else (y or x) + 2 * i)`."""
-    b = Builder()
-    x, y, out = pointer("x", f16), pointer("y", f16), pointer("out", f16)
-    offs = offsets(b, 128)
-    here = at_offsets(b, x, offs)
-    limit = b.splat(b.add(ops.AddPtr, pointer=x, offset=b.constant(10, i32)), (128,))
-    twice = b.add(ops.Mul, lhs=offs, rhs=b.constant(2, i32, (128,)))
-    there = at_offsets(b, y if two_arrays else x, twice)
-    chosen = b.add(ops.Select, condition=b.add(ops.CmpLt, lhs=here, rhs=limit), if_true=here, if_false=there)
-    b.append(ops.Store(pointer=at_offsets(b, out, offs), value=b.add(ops.Load, pointer=chosen)))
-    return b.finish("choice", (x, y, out))
-
-
-@pytest.mark.parametrize(("form", "abi", "two_arrays"), [(*f, False) for f in FORMS] + [("tuned", "pointer", True)])
-def test_choice_and_comparison_of_pointers(form, abi, two_arrays):
-    def make():
-        x = np.arange(512, dtype=np.float16)
-        return [x, -x, np.zeros(256, np.float16)]
-
-    _same(_pointer_choice(two_arrays), Target("mlir", form=form, abi=abi, num_warps=1), make, grid=(2,))
+    _same(_same_base(), Target("mlir", form=form, abi=abi, num_warps=1), make, grid=(2,))
 
 
 @given(programs(), st.sampled_from(FORMS), st.sampled_from((1, 2, 4)))

