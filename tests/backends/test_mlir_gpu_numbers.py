@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from mytriton.backends.mlir.backend import BACKEND
 from mytriton.ir import interp, ops
+from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func
 from mytriton.target import Target
-from mytriton.types import f16, i32
+from mytriton.types import bf16, f16, i32
 from tests.backends import gpu_cases
 from tests.ir.kernels import at_offsets, below, binary_kernel, mixed_kernel, offsets, pointer
 from tests.ir.programs import GRID, Program, assert_same, programs
@@ -51,7 +52,7 @@ def test_any_non_zero_byte_is_true_and_types_mix(form, abi):
 
     def make():
         rng = np.random.default_rng(1)
-        x, y = rng.standard_normal(n).astype(np.float16), rng.standard_normal(n).astype(gpu_on_cpu.ml_dtypes.bfloat16)
+        x, y = rng.standard_normal(n).astype(np.float16), rng.standard_normal(n).astype(DTYPES[bf16])
         flag = rng.integers(0, 3, n).astype(np.uint8).view(np.bool_)
         return [x, y, flag, rng.integers(-(2**50), 2**50, n), np.zeros(n, np.float32), n]
 
@@ -83,26 +84,25 @@ def test_scattered_accesses_and_masks_that_vary(form, abi):
     _same(_strided(), Target("mlir", form=form, abi=abi), make, grid=(2,))
 
 
+def _check_cases(cases: Sequence[gpu_cases.Case], targets: Iterable[Target]) -> None:
+    pairs = [(c, t) for c, t in zip(cases, targets) if not BACKEND.check(c.func, t)]  # noqa: B905 (targets repeat)
+    kernels = gpu_on_cpu.Kernels([(case.func, target) for case, target in pairs])
+    for number, (case, _) in enumerate(pairs):
+        args = case.copies()
+        kernels.run(number, args, case.grid)
+        gpu_cases.check(case, args)
+
+
 @pytest.mark.parametrize(("form", "abi"), FORMS)
 def test_elements_have_their_places_and_memory_its_order(form: str, abi: str) -> None:
     """Blocks of 1 to 8192 elements, chained pointers, scalar updates between barriers, grid axes, odd bytes."""
-    target = Target("mlir", form=form, abi=abi, num_warps=1)
-    for case in gpu_cases.memory_cases():
-        if not BACKEND.check(case.func, target):  # a choice of arrays has no memref form
-            args = case.copies()
-            gpu_on_cpu.run(case.func, target, args, case.grid)
-            gpu_cases.check(case, args)
+    _check_cases(gpu_cases.memory_cases(), itertools.repeat(Target("mlir", form=form, abi=abi, num_warps=1)))
 
 
 def test_operations_at_the_edges_of_their_types() -> None:
-    forms = itertools.cycle(FORMS)
     memory = {case.name for case in gpu_cases.memory_cases()}
-    for case in gpu_cases.every_case():
-        form, abi = next(forms)
-        if case.name not in memory:
-            args = case.copies()
-            gpu_on_cpu.run(case.func, Target("mlir", form=form, abi=abi, num_warps=1), args, case.grid)
-            gpu_cases.check(case, args)
+    cases = [case for case in gpu_cases.every_case() if case.name not in memory]
+    _check_cases(cases, itertools.cycle([Target("mlir", form=form, abi=abi, num_warps=1) for form, abi in FORMS]))
 
 
 def _same_base(block: int = 128) -> Func:
