@@ -18,7 +18,9 @@ from mytriton.backends.cuda.positions import owner, position
 from mytriton.backends.nvidia import nvrtc
 from mytriton.compile import compile_kernel
 from mytriton.frontend.read import kernel_of
+from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES
+from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import ParamInfo
 from mytriton.layout.assign import lay_out
 from mytriton.layout.layout import Layout, blocked, replicated
@@ -26,9 +28,10 @@ from mytriton.specialize import Specialization
 from mytriton.stage import Compilation
 from mytriton.target import CHIPS, Target
 from mytriton.types import PointerType, ScalarType, f16, f32, f64, i32, i64
-from tests.backends import gpu_cases
 from tests.backends.emulate import build
-from tests.backends.gpu_cases import Case, check, every_case
+from tests.backends.gpu_case import Case, check, elementwise, pointer
+from tests.backends.gpu_cases import every_case, memory_cases
+from tests.backends.gpu_memory_cases import scalar_update
 
 Golden = Callable[[str, str], None]
 
@@ -95,7 +98,7 @@ def test_emulated_kernels_agree_with_the_interpreter(
 ) -> None:
     # Every case once; the other number of warps repeats what depends on it: where elements are, and in which order.
     target = Target(num_warps=warps, chip="sm_75")
-    cases = every_case() if warps == 1 else gpu_cases.memory_cases()
+    cases = every_case() if warps == 1 else memory_cases()
     library = build([(emitted(c, target), target.threads) for c in cases], tmp_path)
     for number, case in enumerate(cases):
         args = case.copies()
@@ -108,7 +111,7 @@ def test_emulated_kernels_agree_with_the_interpreter(
 @pytest.mark.parametrize("chip", CHIPS)
 def test_nvrtc_takes_every_kernel_without_a_warning(chip: str) -> None:
     target = Target(chip=chip, num_warps=1, form="plain" if chip == "sm_86" else "tuned")
-    cases = every_case(512) if chip in ("sm_75", "sm_86", "sm_120") else gpu_cases.memory_cases(512)
+    cases = every_case(512) if chip in ("sm_75", "sm_86", "sm_120") else memory_cases(512)
     texts = [f"namespace k{number} {{\n{emitted(c, target)}\n}}" for number, c in enumerate(cases)]
     compiled = nvrtc.compile_ptx("\n".join(texts), options(target))
     assert compiled.log == ""
@@ -132,11 +135,11 @@ def test_overflow_goes_through_unsigned_unless_it_is_impossible() -> None:
 def test_fusion_is_an_option_of_the_compiler() -> None:
     assert "-fmad=true" in options(Target())
     assert "-fmad=false" in options(Target(enable_fp_fusion=False))
-    case = gpu_cases.elementwise(
+    case = elementwise(
         "madd",
         (f32, f32),
         f32,
-        lambda b, v: b.add(gpu_cases.ops.Add, lhs=b.add(gpu_cases.ops.Mul, lhs=v[0], rhs=v[1]), rhs=v[0]),
+        lambda b, v: b.add(ops.Add, lhs=b.add(ops.Mul, lhs=v[0], rhs=v[1]), rhs=v[0]),
         [np.ones(8, np.float32), np.ones(8, np.float32)],
     )
     for fusion in (True, False):
@@ -146,7 +149,7 @@ def test_fusion_is_an_option_of_the_compiler() -> None:
 
 
 def test_scalar_accesses_wait_for_each_other() -> None:
-    text = emitted(gpu_cases.scalar_update(), Target())
+    text = emitted(scalar_update(), Target())
     load, barrier, store, second = (text.index(t) for t in ("= c[", "__syncthreads", "threadIdx.x == 0", "= c[v"))
     assert load < barrier < store and load == second
     # Before the store; before the new value is read; before the block that might be stored over it.
@@ -185,6 +188,19 @@ def test_names_stay_if_they_can_and_never_collide() -> None:
     names = [mangle(n) for n in changed]
     assert names[:4] == ["p_float", "p_new", "p_v0", "p__3b1_"]
     assert len(set(names)) == len(names) and all(n.startswith("p_") and n.isascii() for n in names)
+
+
+def test_a_kernel_and_parameters_with_impossible_names_compile() -> None:
+    b = Builder()
+    names = ["float", "v0", "α", "threadIdx", "r"]
+    params = [*(pointer(n, i32) for n in names), parameter("blockIdx", i32)]
+    for param in params[:-1]:
+        b.append(ops.Store(pointer=param, value=params[-1]))
+    case = Case(b.finish("main", tuple(params)), ())
+    for form in ("plain", "tuned"):
+        target = Target(form=form)
+        ptx = nvrtc.compile_ptx(emitted(case, target), options(target)).ptx
+        assert ".entry p_main(" in ptx and ptx.count("st.global") == 5
 
 
 def test_constants_are_exact() -> None:

@@ -19,8 +19,9 @@ from mytriton.ir.core import ParamInfo
 from mytriton.specialize import Specialization
 from mytriton.stage import Compilation
 from mytriton.target import Target
-from tests.backends import gpu_cases
-from tests.backends.gpu_cases import Case
+from tests.backends.gpu_case import Case, check
+from tests.backends.gpu_cases import every_case, memory_cases
+from tests.backends.gpu_memory_cases import pointer_chain, scalar_update
 
 pytestmark = pytest.mark.execution
 
@@ -97,7 +98,7 @@ def check_all(cases: Sequence[Case], target: Target, arrays: Arrays, may_refuse:
             refused.append(case.name)
             continue
         try:
-            gpu_cases.check(case, run(case, launch, arrays))
+            check(case, run(case, launch, arrays))
         except AssertionError as error:
             failures.append(str(error))
     assert not failures, "\n".join(failures)
@@ -116,18 +117,18 @@ CONFIGURATIONS = [
 def test_every_case_with_one_warp(backend: str, options: dict[str, Any], arrays: Arrays) -> None:
     # A memref kernel refuses the one kernel that chooses between pointers of two arrays.
     refusable = 1 if options.get("abi") == "memref" else 0
-    check_all(gpu_cases.every_case(1024), target_for(backend, num_warps=1, **options), arrays, refusable)
+    check_all(every_case(1024), target_for(backend, num_warps=1, **options), arrays, refusable)
 
 
 @pytest.mark.parametrize("warps", [2, 4, 8])
 @pytest.mark.parametrize("backend", ["cuda", "mlir"])
 def test_blocks_of_every_size_and_order_of_accesses(backend: str, warps: int, arrays: Arrays) -> None:
-    check_all(gpu_cases.memory_cases(8192), target_for(backend, num_warps=warps), arrays)
+    check_all(memory_cases(8192), target_for(backend, num_warps=warps), arrays)
 
 
 @pytest.mark.parametrize("backend", ["cuda", "mlir"])
 def test_a_scalar_update_happens_once_however_often_it_runs(backend: str, arrays: Arrays) -> None:
-    case = gpu_cases.scalar_update()
+    case = scalar_update()
     launch = load(case, target_for(backend, num_warps=8))
     assert launch is not None
     counters, out = (arrays.to_device(a) for a in case.copies())
@@ -140,14 +141,14 @@ def test_a_scalar_update_happens_once_however_often_it_runs(backend: str, arrays
 def test_a_launch_in_a_thread_that_has_no_context_yet(backend: str, arrays: Arrays) -> None:
     import threading
 
-    case = gpu_cases.pointer_chain()
+    case = pointer_chain()
     launch = load(case, target_for(backend))
     assert launch is not None
     device = [arrays.to_device(a) for a in case.copies()]
     thread = threading.Thread(target=launch, args=(case.grid, device))
     thread.start()
     thread.join()
-    gpu_cases.check(case, [arrays.to_host(d, a) for d, a in zip(device, case.args, strict=True)])
+    check(case, [arrays.to_host(d, a) for d, a in zip(device, case.args, strict=True)])
 
 
 def test_errors_of_the_driver_are_sentences(arrays: Arrays) -> None:

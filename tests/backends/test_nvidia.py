@@ -14,7 +14,7 @@ from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing
 from mytriton.source import Span
 from mytriton.stage import Line
 from mytriton.target import Target
-from tests.backends import gpu_cases
+from tests.backends.gpu_memory_cases import scalar_update
 
 SOURCE = """\
 __device__ __forceinline__ float twice(float x) {
@@ -94,7 +94,7 @@ def test_cuda_that_is_refused_names_its_line() -> None:
 
 
 def lowered(**target: Any) -> list[Any]:
-    return list(BACKEND.lower(gpu_cases.scalar_update().func, Target(**target)))
+    return list(BACKEND.lower(scalar_update().func, Target(**target)))
 
 
 def test_a_missing_tool_skips_its_stages_and_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from mytriton.backends.cuda.emit import SUPPORTED, emit, kernel_symbol
 from mytriton.backends.nvidia import nvrtc, stages
 from mytriton.backends.nvidia.device import probe
 from mytriton.backends.nvidia.launch import load_cubin
+from mytriton.backends.nvidia.nvjitlink import assembler
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, load_library
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir.core import Func
@@ -35,6 +36,7 @@ class CudaBackend:
             return found.reason
         try:
             load_library("nvrtc")
+            assembler()
         except ToolMissing as missing:
             return str(missing)
         return None

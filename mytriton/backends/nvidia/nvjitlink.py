@@ -35,16 +35,23 @@ class Linked:
     tool: str
 
 
-def link(ptx: str, chip: str) -> Linked:
-    """Assemble PTX for `chip` (such as `sm_90`). Raises `ToolFailed` with the assembler's log, whose lines name lines
-    of the PTX, and `ToolMissing` if neither nvJitLink nor ptxas is installed. The GIL is released meanwhile."""
+def assembler() -> ctypes.CDLL | str:
+    """nvJitLink, or else the path of ptxas; raises `ToolMissing` if neither is installed."""
     try:
-        lib = load_library("nvJitLink")
+        return load_library("nvJitLink")
     except ToolMissing as missing:
         try:
-            return _ptxas(find_program("ptxas"), ptx, chip)
+            return find_program("ptxas")
         except ToolMissing:
-            raise missing from None
+            raise missing from None  # nvJitLink is the one to install
+
+
+def link(ptx: str, chip: str) -> Linked:
+    """Assemble PTX for `chip` (such as `sm_90`). Raises `ToolFailed` with the assembler's log, whose lines name lines
+    of the PTX, and `ToolMissing` if there is no assembler. The GIL is released meanwhile."""
+    lib = assembler()
+    if isinstance(lib, str):
+        return _ptxas(lib, ptx, chip)
     handle = ctypes.c_void_p()
     options = [f"-arch={chip}", "-lineinfo", "-verbose"]
     array = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
