@@ -176,7 +176,8 @@ def run_lines(session: Session, width: int = 1000) -> Lines:
     report = session.report
     if report is None or session.running:
         return tuple(LineView(row) for row in folded(run_summary(session), width))
-    rows = [f"{verdict(report)}  {report.kernel}  {report.example}  on {where(report)}  {_seconds(report.seconds)}"]
+    parts = (verdict(report), report.kernel, report.example, f"on {where(report)}", _seconds(report.seconds))
+    rows = ["  ".join(part for part in parts if part)]
     if session.report_is_stale:
         rows.append("stale: the text was edited since; r (F8) runs it again")
     rows += [report.note] if report.note else []

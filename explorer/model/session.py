@@ -208,19 +208,21 @@ class Session:
         return True
 
     def _started(self, event: CompileStarted) -> None:
-        before = self.results.get(event.backend)
-        # A stage that the new plan lacks (another kernel) has no listing to keep; one of another kernel would mislead.
-        keep = before is not None and before.kernel == event.kernel
+        before = self.results.get(event.backend) or Result()
+        if event.kernel not in ("", before.kernel):
+            before = Result()  # listings of another kernel would mislead
+        # A file that cannot be read has no kernel and one stage: the others are those there were, not gone.
+        early = set(event.planned) < set(before.planned)
         self.results[event.backend] = Result(
-            planned=event.planned,
-            before={**before.before, **before.stages} if before is not None and keep else {},
-            good=before.good if before is not None and keep else {},
+            planned=before.planned if early else event.planned,
+            before={**before.before, **before.stages},
+            good=before.good,
             generation=event.generation,
-            kernel=event.kernel,
-            signature=event.signature,
+            kernel=event.kernel or before.kernel,
+            signature=before.signature if early else event.signature,
             num_warps=event.num_warps,
             wanted=self._wanted,
-            ms=before.ms if before is not None and keep else 0.0,
+            ms=before.ms,
         )
         self.module_changed = event.module_changed
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.engine.messages import ChildFailed, CompileStarted, Log, RunFinished, StageFinished, StillRunning
-from explorer.model.result import ChildFailure, DiagnosticView, KernelInfo, OutputReport, RunReport, StageView
+from explorer.engine.messages import (
+    ChildFailed,
+    CompileFinished,
+    CompileStarted,
+    StageFinished,
+    StillRunning,
+)
+from explorer.model.result import ChildFailure, DiagnosticView, StageView
 from tests.explorer.explorer_support import SOURCE, Explorer, explorer, settled
 
 WRONG = DiagnosticView(
@@ -99,6 +105,23 @@ async def test_a_failure_stands_at_its_place_and_keeps_the_last_good_panes(tmp_p
         assert not e.main.session.problems
 
 
+async def test_text_that_cannot_be_read_keeps_every_listing(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (200, 60)) as e:
+        await e.press("x")
+        generation = e.engine.generation
+        for backend in ("cuda", "mlir"):  # as the engine says it: neither the kernel nor its stages are known
+            e.engine.emit(CompileStarted(generation, backend, "", ("source",)))
+            unread = StageView("source", "source", "python", "failed", diagnostics=(WRONG,))
+            e.engine.emit(StageFinished(generation, backend, unread))
+            e.engine.emit(CompileFinished(generation, backend, False))
+        await e.pilot.pause()
+        for pane in ("tree", "ssa", "cuda", "mlir", "asm"):
+            assert e.lines(pane)
+            assert "stale" in e.heading(pane)
+        assert "FAILED    source" in "\n".join(e.lines("stages"))
+        assert "add_kernel" in e.line("#header")
+
+
 async def test_the_strip_of_a_small_screen_names_the_failure(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py", (80, 24)) as e:
         assert e.line("#strip").startswith(" ok tree ssa  = fold  ok dce layout cuda ptx  skipped cubin")
@@ -140,85 +163,6 @@ async def test_letters_type_in_the_editor_and_act_in_panes(tmp_path: Path) -> No
         assert e.main.editor.text.startswith("brq1import")
 
 
-async def test_panes_by_number_tab_and_zoom(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py", (80, 24)) as e:
-        await e.press("escape", "5")
-        assert e.main.workspace.visible_panes == ("source", "mlir")
-        assert "mlir" in e.engine.compiled[-1].backends
-        await e.press("tab")
-        assert e.main.focused_pane.name == "source"
-        await e.press("tab", "z")
-        assert list(e.main.workspace.visible_panes) == ["mlir"]
-        await e.press("escape")
-        assert e.main.workspace.visible_panes == ("source", "mlir")
-        await e.press("7")
-        assert e.main.focused_pane.name == "stages"
-        await e.press("f3")
-        await e.press("4")
-        assert e.main.focused_pane.name == "cuda"
-
-
-async def test_choosing_stages_and_opening_one_from_the_list(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py", (200, 60)) as e:
-        await e.press("escape", "5", "]")
-        assert "mlir/convert-gpu-to-nvvm" in e.heading("mlir")
-        await e.press("]")
-        assert "mlir/convert-gpu-to-nvvm" in e.heading("mlir"), "not past the end"
-        await e.press("[")
-        assert "mlir/emit" in e.heading("mlir")
-        await e.press("7", "g", "j", "j", "j", "enter")
-        assert e.main.focused_pane.name == "ssa"
-        assert "SSA > ssa" in e.heading("ssa")
-        await e.press("1", "f7")
-        assert "SSA > opt/fold" in e.heading("ssa"), "the function keys mean the listing that was last"
-
-
-async def test_slow_stages_are_asked_for_when_looked_at(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py", (200, 60)) as e:
-        assert not e.engine.compiled[-1].wanted
-        await e.press("escape", "6", "]")
-        assert e.engine.compiled[-1].wanted == ("cubin",)
-        await e.answer()
-        assert e.lines("asm") == ["skipped", "nvJitLink is not installed"]
-
-
-async def test_running_says_where_and_how_it_went(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py", (80, 24)) as e:
-        await e.press("escape", "r")
-        assert e.engine.runs[-1].backend == "cuda"
-        assert e.line("#run") == " run: running ..."
-        good = OutputReport("out", True, 0.0, 0.0, 0.0, 0, 1000)
-        report = RunReport(
-            True, "cpu", "x86-64", "add_kernel", "n=1000", (good,), 1.25e-3, "numpy", "no GPU here: ran on cpu"
-        )
-        e.engine.emit(RunFinished(e.engine.generation, report))
-        await e.pilot.pause()
-        assert e.line("#run") == " run: PASS on cpu, not cuda  1.25 ms  0 of 1000 differ  max abs 0  rel 0  ulp 0"
-        bad = OutputReport("out", False, 2.0, 0.5, 1e6, 3, 1000, (7,), "1.0", "3.0")
-        e.engine.emit(RunFinished(e.engine.generation, RunReport(False, "cpu", outputs=(bad,), seconds=2.0)))
-        await e.pilot.pause()
-        assert e.line("#run").startswith(" run: FAIL on cpu  2.00 s  3 of 1000 differ  max abs 2  rel 0.5")
-        await e.press("9")
-        assert "out: 3 of 1000 differ  max abs 2  rel 0.5  ulp 1e+06  first at [7]: 1.0, expected 3.0" in e.lines("run")
-        await e.press("1", "x")
-        assert e.line("#run").startswith(" run: stale: FAIL")
-
-
-async def test_a_kernel_without_an_example_says_what_to_do(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py") as e:
-        e.engine.read(KernelInfo("add_kernel", 5))
-        await e.press("f8")
-        assert e.engine.runs == []
-        assert "no example" in e.main.panes["run"].listing.lines[0].text
-
-
-async def test_choosing_kernel_and_example(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py") as e:
-        await e.press("f4", "2")
-        assert (e.engine.compiled[-1].kernel, e.engine.compiled[-1].example) == ("add_kernel", 1)
-        assert "n=4096" in e.line("#header")
-
-
 async def test_a_dead_child_costs_one_red_stage(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py", (200, 60)) as e:
         await e.press("x")
@@ -247,71 +191,6 @@ async def test_slow_work_is_named_and_can_be_cancelled(tmp_path: Path) -> None:
         assert "compiler: ptx 2 s" in e.line("#header")
         await e.main.run_action("cancel")
         assert e.engine.cancelled == 1
-
-
-async def test_finding_text(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py") as e:
-        await e.press("escape", "slash", "l", "o", "a", "d")
-        assert e.line(".count") == "2 lines "
-        await e.press("enter")
-        view = e.main.panes["ssa"].body
-        assert view.has_focus
-        rows = [view.cursor]  # type: ignore[union-attr]
-        for key in ("n", "n", "N"):
-            await e.press(key)
-            rows.append(view.cursor)  # type: ignore[union-attr]
-        assert rows == [5, 6, 5, 6]
-
-
-async def test_copying_goes_through_the_terminal_and_says_how_much(tmp_path: Path) -> None:
-    messages: list[str] = []
-    async with explorer(tmp_path / "add.py") as e:
-        e.app.notify = lambda message, **_: messages.append(message)  # type: ignore[method-assign]
-        await e.press("escape", "y")
-        assert e.app.clipboard == "%0 = program_id {axis=0} : i32"
-        await e.press("Y")
-        assert e.app.clipboard.count("\n") == 8
-        assert messages[0].startswith("30 bytes sent")
-
-
-async def test_writing_a_listing_asks_before_it_overwrites(tmp_path: Path) -> None:
-    target = tmp_path / "out.ssa"
-    target.write_text("precious")
-    async with explorer(tmp_path / "add.py") as e:
-        await e.press("escape", "w")
-        e.app.screen.query_one("Input").value = str(target)  # type: ignore[attr-defined]
-        await e.press("enter")
-        await e.press("n")
-        assert target.read_text() == "precious"
-        await e.press("w")
-        e.app.screen.query_one("Input").value = str(target)  # type: ignore[attr-defined]
-        await e.press("enter")
-        await e.press("o")
-        assert target.read_text().startswith("%0 = program_id")
-
-
-async def test_help_and_information(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py") as e:
-        e.engine.emit(Log("runner", "hello\n"))
-        await e.press("f1")
-        lines = e.app.screen.query_one("CodeView").lines  # type: ignore[attr-defined]
-        assert lines[0] == "This pane: source"
-        assert any("F8" in line and "Run the example" in line for line in lines)
-        await e.press("escape")
-        assert e.main.editor.has_focus
-        await e.press("f12")
-        lines = e.app.screen.query_one("CodeView").lines  # type: ignore[attr-defined]
-        assert "  cuda cubin: skipped: nvJitLink is not installed" in lines
-        assert "  runner: hello" in lines
-        assert any(line.split()[:1] == ["textual"] for line in lines)
-
-
-async def test_enter_indents_and_backspace_takes_a_step_back(tmp_path: Path) -> None:
-    path = tmp_path / "a.py"
-    path.write_text("def f():")
-    async with explorer(path) as e:
-        await e.press("end", "enter", "x", "enter", "backspace", "y")
-        assert e.main.editor.text == "def f():\n    x\ny"
 
 
 async def test_key_presses_and_cursor_moves_write_few_bytes(tmp_path: Path) -> None:
