@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-import operator
-import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
 from mytriton import backends
-from mytriton.arrays import ArrayInfo, array_info
+from mytriton.arrays import array_info
 from mytriton.backends.base import Launcher
 from mytriton.compile import SHARED, compile_kernel
 from mytriton.diagnostics import LaunchError
@@ -23,14 +21,10 @@ from mytriton.frontend.syntax import function_of
 from mytriton.frontend.tree import Stmt
 from mytriton.ir.core import Func, Op
 from mytriton.language import constexpr
+from mytriton.options import OPTIONS, backend_of, grid_of, place_of, split_options, target_of, will_run
 from mytriton.specialize import Specialization, bind, parse_signature, specialize, spelled
 from mytriton.stage import Compilation
-from mytriton.target import MAX_GRID_YZ, Target, check_backend
-
-#: Launch keywords; no kernel parameter may have these names, whatever the backend, so that kernels are portable.
-OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi")
-
-Grid = "int | Sequence[int] | Callable[[Mapping[str, Any]], int | Sequence[int]]"
+from mytriton.target import Target
 
 
 class LaunchResult:
@@ -164,9 +158,9 @@ class JITFunction:
     ) -> Compilation:
         """A compilation for a signature in Triton's notation (see `parse_signature`) without any argument. It runs as
         far as it is read. Options are those of a launch; `target` gives all of them at once."""
-        options, constexprs = _split_options(constexprs_and_options)
+        options, constexprs = split_options(constexprs_and_options)
         kernel = self.kernel
-        target = target or _target(options, None)
+        target = target or target_of(options, None)
         return self._entry(kernel, parse_signature(kernel, signature, constexprs), target).compilation
 
     def clear_cache(self) -> None:
@@ -195,17 +189,17 @@ class JITFunction:
 
     def prepare(self, grid: Any, /, *args: Any, **keywords: Any) -> Launch:
         """Like `kernel[grid](*args, **keywords)`, up to the point where something is compiled or run."""
-        options, keywords = _split_options(keywords)
-        backend = _backend(options)
+        options, keywords = split_options(keywords)
+        backend = backend_of(options)
         kernel = self.kernel
         bound = bind(kernel, args, keywords)
         constants = {p.name for p in kernel.params if p.is_constexpr}
         arrays = {n: a for n, v in bound.items() if n not in constants and (a := array_info(v)) is not None}
-        place = _place(arrays)
-        runs = _runs(backend, place, arrays)
-        target = _target(options, place if runs else None)
+        place = place_of(arrays)
+        runs = will_run(backend, place, arrays)
+        target = target_of(options, place if runs else None)
         specialization = specialize(kernel, bound, runs)
-        extents = _grid(grid, bound, target)
+        extents = grid_of(grid, bound, target)
         entry = self._entry(kernel, specialization, target)
         return Launch(entry, extents, [bound[name] for name, _, _ in specialization.params], runs)
 
@@ -223,82 +217,6 @@ class JITFunction:
 
 
 _PLAIN = (bool, int, float, str, constexpr)
-
-
-def _split_options(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    options = {k: v for k, v in keywords.items() if k in OPTIONS}
-    return options, {k: v for k, v in keywords.items() if k not in OPTIONS}
-
-
-def _backend(options: Mapping[str, Any]) -> str:
-    """The backend of a launch: the option, else MYTRITON_BACKEND, else cuda. Raises ValueError for an unknown one."""
-    name: str = options.get("backend") or os.environ.get("MYTRITON_BACKEND") or "cuda"
-    check_backend(name)
-    return name
-
-
-def _target(options: Mapping[str, Any], place: str | None) -> Target:
-    """The target of the options; a kernel that will run on a GPU is compiled for the GPU there is."""
-    chosen = {"backend": _backend(options), **options}
-    if place == "device" and "chip" not in options:
-        from mytriton.backends.nvidia.device import probe
-
-        found = probe()
-        if found.devices:
-            chip = found.devices[0].chip
-            if chip is None:
-                raise LaunchError(f"kernels cannot be compiled for {found.devices[0].name}; it is too old or too new")
-            chosen["chip"] = chip
-    return Target(**chosen)
-
-
-def _place(arrays: Mapping[str, ArrayInfo]) -> str | None:
-    """Where the arrays are; None if there are none. Raises `LaunchError` if they are in both places."""
-    places: dict[str, str] = {}
-    for name, array in arrays.items():
-        places.setdefault(array.place, name)
-    if len(places) > 1:
-        host, device = places["host"], places["device"]
-        raise LaunchError(
-            f"argument `{host}` is a {arrays[host].library} but `{device}` is a {arrays[device].library}; "
-            f"pass all arrays in host memory, or all on the GPU (cupy.asarray({host}), {host}.cuda())"
-        )
-    return next(iter(places), None)
-
-
-def _runs(backend: str, place: str | None, arrays: Mapping[str, ArrayInfo]) -> bool:
-    """Whether the launch runs: the host backends on host arrays, the GPU backends on device arrays. Host arrays on a
-    GPU backend only compile. Raises `LaunchError` for device arrays on a host backend."""
-    on_host = backend in ("cpu", "interp")
-    if on_host and place == "device":
-        name = next(iter(arrays))
-        raise LaunchError(
-            f"backend {backend!r} runs on host arrays, but `{name}` is a {arrays[name].library}; "
-            f"use backend 'cuda' or 'mlir', or pass host arrays"
-        )
-    return on_host or place == "device"
-
-
-def _grid(grid: Any, bound: Mapping[str, Any], target: Target) -> tuple[int, int, int]:
-    """The three extents of a launch grid. Raises `LaunchError`."""
-    given = grid(dict(bound)) if callable(grid) else grid
-    items = list(given) if isinstance(given, (tuple, list)) else [given]
-    if not 1 <= len(items) <= 3:
-        raise LaunchError(f"a grid has one to three extents, got {len(items)}")
-    extents = []
-    for axis, (item, limit) in enumerate(zip(items, (target.max_programs, MAX_GRID_YZ, MAX_GRID_YZ), strict=False)):
-        try:
-            extent = operator.index(item)
-        except TypeError:
-            extent = -1
-        if isinstance(item, bool) or extent < 0:
-            hint = "; use triton.cdiv(n, BLOCK) for a number of blocks" if isinstance(item, float) else ""
-            raise LaunchError(f"extent {axis} of the grid must be an integer of at least 0, got {item!r}{hint}")
-        if extent > limit:
-            raise LaunchError(f"extent {axis} of the grid is {extent}; at most {limit} programs are possible there")
-        extents.append(extent)
-    first, second, third = [*extents, 1, 1][:3]
-    return first, second, third
 
 
 @overload

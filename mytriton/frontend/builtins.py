@@ -1,23 +1,15 @@
-"""The table from functions a kernel may call to what each becomes: argument rules here, operations in the IR.
-
-A rule is a Python function with the parameters of the language function it implements, after the semantics and the
-span of the call. Nothing else in the compiler knows the language's functions by name.
-"""
+"""The functions of the kernel language: argument rules here, operations in the IR (see `registry.py`)."""
 
 from __future__ import annotations
 
-import builtins
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
-from inspect import Parameter, signature
+from collections.abc import Callable
 from typing import Any
 
 from mytriton import language as tl
 from mytriton.frontend.constants import convert
+from mytriton.frontend.registry import METHODS, Builtin, Rule, builtin
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.tree import Call, Name
+from mytriton.frontend.tree import Name
 from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, is_number
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
@@ -26,53 +18,6 @@ from mytriton.types import PointerType, element_of, i1, is_bool, is_float, is_po
 
 #: A block may have this many elements at most, as in Triton.
 MAX_ELEMENTS = 2**20
-
-Rule = Callable[..., Item]
-
-
-@dataclass(frozen=True, slots=True)
-class Builtin:
-    """A callable of the kernel language: `parameters` are (name, is optional), in order."""
-
-    name: str
-    parameters: tuple[tuple[str, bool], ...]
-    rule: Rule
-
-    def bind(self, call: Call, args: Sequence[Operand], keywords: dict[str, Operand]) -> dict[str, Operand]:
-        """The arguments by parameter name; optional ones may be absent. Raises `Mistake`."""
-        names = [name for name, _ in self.parameters]
-        if len(args) > len(names):
-            takes = f"takes {len(names)} arguments ({', '.join(names)})" if names else "takes no arguments"
-            raise Mistake("MT120", f"`{self.name}` {takes}, got {len(args)}", args[len(names)].span)
-        bound = dict(zip(names, args, strict=False))
-        for name, operand in keywords.items():
-            if name not in names:
-                near = get_close_matches(name, names, 1)
-                hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names)}"
-                raise Mistake("MT120", f"`{self.name}` has no parameter `{name}`", operand.span, hint)
-            if name in bound:
-                raise Mistake("MT120", f"`{self.name}` got `{name}` twice", operand.span)
-            bound[name] = operand
-        missing = [name for name, optional in self.parameters if not optional and name not in bound]
-        if missing:
-            raise Mistake("MT120", f"`{self.name}` needs `{missing[0]}`", call.span)
-        return bound
-
-
-#: The functions by identity, and the methods of run-time values by name.
-FUNCTIONS: dict[Any, Builtin] = {}
-METHODS: dict[str, Builtin] = {}
-
-
-def _builtin(function: Callable[..., Any]) -> Callable[[Rule], Rule]:
-    """Registers the rule of a language function; the parameters are those of the function's own signature."""
-
-    def register(rule: Rule) -> Rule:
-        parameters = tuple((p.name, p.default is not Parameter.empty) for p in signature(function).parameters.values())
-        FUNCTIONS[function] = Builtin(f"tl.{function.__name__}", parameters, rule)
-        return rule
-
-    return register
 
 
 # --- indices and blocks -----------------------------------------------------------------------------------------------
@@ -85,12 +30,12 @@ def _axis(s: Semantics, axis: Operand) -> int:
     return value
 
 
-@_builtin(tl.program_id)
+@builtin(tl.program_id)
 def _program_id(s: Semantics, span: Span, axis: Operand) -> Item:
     return s.builder.add(ops.ProgramId, axis=_axis(s, axis))
 
 
-@_builtin(tl.num_programs)
+@builtin(tl.num_programs)
 def _num_programs(s: Semantics, span: Span, axis: Operand) -> Item:
     return s.builder.add(ops.NumPrograms, axis=_axis(s, axis))
 
@@ -108,7 +53,7 @@ def _extent(s: Semantics, length: int, what: str, span: Span, given: Operand) ->
         raise Mistake("MT220", f"a block has at most {MAX_ELEMENTS} elements, got {length}", span)
 
 
-@_builtin(tl.arange)
+@builtin(tl.arange)
 def _arange(s: Semantics, span: Span, start: Operand, end: Operand) -> Item:
     first, last = s.known_int(start, "the start of tl.arange"), s.known_int(end, "the end of tl.arange")
     if last <= first:
@@ -126,7 +71,7 @@ def _block_shape(s: Semantics, shape: Operand) -> tuple[int, ...]:
     return extents
 
 
-@_builtin(tl.full)
+@builtin(tl.full)
 def _full(s: Semantics, span: Span, shape: Operand, value: Operand, dtype: Operand) -> Item:
     extents, element = _block_shape(s, shape), s.dtype(dtype)
     scalar = s.value(value, element)
@@ -135,7 +80,7 @@ def _full(s: Semantics, span: Span, shape: Operand, value: Operand, dtype: Opera
     return s.builder.splat(scalar, extents)
 
 
-@_builtin(tl.zeros)
+@builtin(tl.zeros)
 def _zeros(s: Semantics, span: Span, shape: Operand, dtype: Operand) -> Item:
     return _full(s, span, shape, Operand(Known(0), shape.expr), dtype)
 
@@ -183,7 +128,7 @@ def _like_pointer(
     return s.builder.splat(value, shape_of(pointer.type))
 
 
-@_builtin(tl.load)
+@builtin(tl.load)
 def _load(
     s: Semantics, span: Span, pointer: Operand, mask: Operand | None = None, other: Operand | None = None
 ) -> Item:
@@ -207,7 +152,7 @@ def _load(
     return s.builder.add(ops.Load, pointer=address, mask=where, other=fallback)
 
 
-@_builtin(tl.store)
+@builtin(tl.store)
 def _store(s: Semantics, span: Span, pointer: Operand, value: Operand, mask: Operand | None = None) -> Item:
     address, type_ = _pointer(s, pointer, "tl.store")
     stored = _like_pointer(s, s.value(value, type_.element), value, address, pointer, "stored value")
@@ -229,7 +174,7 @@ def _float_function(function: Callable[..., Any], op: type[Op]) -> None:
             value = s.value(Operand(Known(float(x.item.value)), x.expr))
         return s.builder.add(op, source=value)
 
-    _builtin(function)(rule)
+    builtin(function)(rule)
 
 
 _float_function(tl.exp, ops.Exp)
@@ -237,8 +182,8 @@ _float_function(tl.log, ops.Log)
 _float_function(tl.sqrt, ops.Sqrt)
 
 
-@_builtin(tl.abs)
-def _abs(s: Semantics, span: Span, x: Operand) -> Item:
+@builtin(tl.abs)
+def absolute(s: Semantics, span: Span, x: Operand) -> Item:
     value = s.value(x)
     if is_pointer(value.type):
         raise Mistake("MT203", f"tl.abs takes numbers, got {s.describe(x)}", x.span)
@@ -252,14 +197,14 @@ def _extremum(function: Callable[..., Any], op: type[Op]) -> Rule:
         lhs, rhs = s.arithmetic_pair(x, y, f"tl.{op.opcode}", span)
         return s.builder.add(op, lhs=lhs, rhs=rhs)
 
-    return _builtin(function)(rule)
+    return builtin(function)(rule)
 
 
-_maximum = _extremum(tl.maximum, ops.Maximum)
-_minimum = _extremum(tl.minimum, ops.Minimum)
+maximum = _extremum(tl.maximum, ops.Maximum)
+minimum = _extremum(tl.minimum, ops.Minimum)
 
 
-@_builtin(tl.where)
+@builtin(tl.where)
 def _where(s: Semantics, span: Span, condition: Operand, x: Operand, y: Operand) -> Item:
     flag = s.value(condition)
     if not is_bool(flag.type):
@@ -278,7 +223,7 @@ def _where(s: Semantics, span: Span, condition: Operand, x: Operand, y: Operand)
     return s.builder.add(ops.Select, condition=flag, if_true=if_true, if_false=if_false)
 
 
-@_builtin(tl.cdiv)
+@builtin(tl.cdiv)
 def _cdiv(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
     if isinstance(x.item, Known) and isinstance(y.item, Known):
         a, b = x.item.value, y.item.value
@@ -288,68 +233,10 @@ def _cdiv(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
     return s.binary("//", Operand(s.binary("+", x, less, span), x.expr), y, span)
 
 
-# --- constexpr-only functions, of Python and of ours ------------------------------------------------------------------
-
-
-@_builtin(tl.constexpr)
+@builtin(tl.constexpr)
 def _constexpr(s: Semantics, span: Span, value: Operand) -> Item:
     return Known(s.known(value, "the argument of tl.constexpr"))
 
-
-def _python(function: Callable[..., Any], name: str, low: int, high: int, hint: str = "") -> None:
-    """A Python function that works on constexprs, with `low` to `high` arguments."""
-
-    def rule(s: Semantics, span: Span, **args: Operand) -> Item:
-        for operand in args.values():
-            if isinstance(operand.item, Value):
-                message = f"`{name}` works on constexprs only, but {s.describe(operand)} is computed at run time"
-                raise Mistake("MT213", message, operand.span, hint)
-        values = [s.known(operand, f"an argument of `{name}`") for operand in args.values()]
-        return s.fold(lambda: function(*values), span)
-
-    FUNCTIONS[function] = Builtin(name, tuple((f"argument {n + 1}", n >= low) for n in range(high)), rule)
-
-
-_python(float, "float", 1, 1, "convert with .to(tl.float32)")
-_python(int, "int", 1, 1, "convert with .to(tl.int32)")
-_python(bool, "bool", 1, 1, "compare with 0: x != 0")
-_python(round, "round", 1, 2)
-_python(len, "len", 1, 1)
-_python(tl.next_power_of_2, "next_power_of_2", 1, 1)
-for _name, _arity in (("ceil", 1), ("floor", 1), ("sqrt", 1), ("exp", 1), ("log", 2), ("log2", 1), ("pow", 2),
-                      ("sin", 1), ("cos", 1), ("tanh", 1), ("isinf", 1), ("isnan", 1)):  # fmt: skip
-    _ours = f"use tl.{_name}" if _name in tl.__all__ else ""
-    _python(getattr(math, _name), f"math.{_name}", 1, _arity, _ours)
-
-
-def _fold_pairs(name: str, pair: Rule, of_constants: Callable[..., Any]) -> Rule:
-    """Python's `min` and `max` of two or more: constexprs as Python, else the run-time operation."""
-
-    def rule(s: Semantics, span: Span, **args: Operand) -> Item:
-        operands = list(args.values())
-        if all(isinstance(o.item, (Known, Tuple)) for o in operands):
-            values = [s.known(o, f"an argument of `{name}`") for o in operands]
-            return s.fold(lambda: of_constants(*values), span)
-        result = operands[0]
-        for operand in operands[1:]:
-            result = Operand(pair(s, span, result, operand), result.expr)
-        return result.item
-
-    return rule
-
-
-def _python_abs(s: Semantics, span: Span, x: Operand) -> Item:
-    if isinstance(x.item, Known):
-        known = x.item.value
-        return s.fold(lambda: builtins.abs(known), span)
-    return _abs(s, span, x)
-
-
-FUNCTIONS[builtins.abs] = Builtin("abs", (("x", False),), _python_abs)
-for _function, _pair, _word in ((builtins.max, _maximum, "max"), (builtins.min, _minimum, "min")):
-    FUNCTIONS[_function] = Builtin(
-        _word, tuple((f"argument {n + 1}", n >= 1) for n in range(8)), _fold_pairs(_word, _pair, _function)
-    )
 
 # --- methods ----------------------------------------------------------------------------------------------------------
 
@@ -363,6 +250,3 @@ def _to(s: Semantics, span: Span, x: Operand, dtype: Operand) -> Item:
 
 
 METHODS["to"] = Builtin("to", (("x", False), ("dtype", False)), _to)
-
-#: The iterables of a `for` loop; both unroll over constexpr bounds.
-LOOPS: tuple[Any, ...] = (builtins.range, tl.static_range)

@@ -52,6 +52,8 @@ def binary(op: str, a: Any, b: Any) -> Any:
         bits = a.bit_length() * b if op == "**" else a.bit_length() + b if op == "<<" else 0
         if bits > MAX_BITS:
             raise OverflowError(f"the result has more than {MAX_BITS} bits")
+    if op != "+" and (isinstance(a, str) or isinstance(b, str)):
+        raise TypeError("strings can only be joined and compared")
     return BINARY[op](a, b)
 
 

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import builtins as python
-import math
 from collections.abc import Callable, Generator
 from difflib import get_close_matches
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-import mytriton
-from mytriton import language
 from mytriton.diagnostics import Label
+from mytriton.frontend import builtins, host  # noqa: F401 (they fill the table)
 from mytriton.frontend import tree as t
-from mytriton.frontend.builtins import FUNCTIONS, LOOPS, METHODS, Builtin
-from mytriton.frontend.kernel import Unresolved
+from mytriton.frontend.kernel import MISSING
+from mytriton.frontend.outside import as_item, member_item, outside_item
+from mytriton.frontend.registry import FUNCTIONS, LOOPS, METHODS, Builtin
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, is_number
 from mytriton.ir.core import TypeRuleError, Value
 from mytriton.source import Span
-from mytriton.types import PointerType, ScalarType, element_of, shape_of
+from mytriton.types import PointerType, element_of, shape_of
 
 _Steps = Generator[t.Expr, Operand, Item]
-
-_MODULES = (mytriton, language, math)
-
-
-def as_item(value: Any) -> Item:
-    """A compile-time value as an item; tuples and lists open up."""
-    if isinstance(value, language.constexpr):
-        value = value.value
-    return Tuple(tuple(as_item(v) for v in value)) if isinstance(value, (tuple, list)) else Known(value)
 
 
 class Evaluator:
@@ -104,34 +94,12 @@ class Evaluator:
             hint = f"give `{name}` a value before it"
             raise Mistake("MT130", f"`{name}` is not defined here", expr.span, hint, [label])
         outer = self.semantics.kernel.names
-        value = outer[name] if name in outer else getattr(python, name, _ABSENT)
-        if value is not _ABSENT:
-            return self._outside(name, value, expr.span)
+        value = outer[name] if name in outer else getattr(python, name, MISSING)
+        if value is not MISSING:
+            return outside_item(name, value, expr.span)
         near = get_close_matches(name, [*self.names, *outer], 1)
         hint = f"did you mean `{near[0]}`?" if near else ""
         raise Mistake("MT131", f"`{name}` is not defined", expr.span, hint)
-
-    def _outside(self, name: str, value: Any, span: Span) -> Item:
-        """A global, closure variable or builtin as an item."""
-        if isinstance(value, language.constexpr):
-            return as_item(value)
-        if is_number(value) or value is None or isinstance(value, ScalarType) or _is_callable_here(value):
-            return Known(value)
-        if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "shape", None) == ():
-            return Known(value.item())  # a NumPy number
-        if isinstance(value, ModuleType) and any(value is module for module in _MODULES):
-            return Known(value)
-        if isinstance(value, Unresolved):
-            raise Mistake("MT133", f"the value of `{name}` is not known: {value.reason}", span, value.hint)
-        what = "module" if isinstance(value, ModuleType) else type(value).__name__
-        if callable(value) and not isinstance(value, ModuleType):
-            message = f"`{name}` cannot be called in a kernel"
-            raise Mistake("MT132", message, span, "only tl functions can; write its body here")
-        hint = "pass it as an argument"
-        if isinstance(value, (str, tuple)):
-            hint = f"write {name} = tl.constexpr({value!r}), or pass it as an argument"
-        message = f"`{name}` is a global {what}; a kernel reads only numbers and tl.constexpr globals"
-        raise Mistake("MT132", message, span, hint)
 
     def _attribute(self, expr: t.Attribute) -> _Steps:
         base = yield expr.base
@@ -154,21 +122,8 @@ class Evaluator:
             case Known(value=PointerType(element=element)) if name == "element_ty":
                 return Known(element)
             case Known(value=ModuleType() as module):
-                return self._member(module, name, expr)
+                return member_item(module, name, self.semantics.text(expr.span), expr.span)
         raise Mistake("MT134", f"{self.semantics.describe(base)} has no `.{name}`", expr.span)
-
-    def _member(self, module: ModuleType, name: str, expr: t.Attribute) -> Item:
-        spelled = self.semantics.text(expr.span)
-        if module is language and name in language.NOT_YET:
-            hint = "supported are: " + ", ".join(language.__all__)
-            raise Mistake("MT135", f"`{spelled}` is not supported yet", expr.span, hint)
-        names = language.__all__ if module is language else dir(module)
-        if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"did you mean `{spelled[: -len(name)]}{near[0]}`?" if near else ""
-            raise Mistake("MT135", f"there is no `{spelled}`", expr.span, hint)
-        value = getattr(module, name)
-        return Known(value) if value is language else self._outside(spelled, value, expr.span)
 
     # --- operators ---
 
@@ -296,15 +251,3 @@ class Evaluator:
         for node in expr.items:
             items.append((yield node).item)
         return Tuple(tuple(items))
-
-
-_ABSENT = object()
-
-
-def _is_callable_here(value: Any) -> bool:
-    """Whether a value is one of the functions kernels may name. Only plain functions and classes are looked up, since
-    hashing and comparing other objects would run their code."""
-    if hasattr(value, "__mytriton_kernel__"):
-        return True
-    plain = isinstance(value, (FunctionType, BuiltinFunctionType, type))
-    return plain and (value in FUNCTIONS or value in LOOPS)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from mytriton.diagnostics import CompileError, Diagnostic, Label
 from mytriton.frontend import tree as t
-from mytriton.frontend.builtins import LOOPS
-from mytriton.frontend.evaluate import Evaluator, as_item
+from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.kernel import MISSING
+from mytriton.frontend.outside import as_item
+from mytriton.frontend.registry import LOOPS
 from mytriton.frontend.schedule import schedule
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Tuple

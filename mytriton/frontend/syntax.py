@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import threading
+import warnings
 from collections.abc import Iterator
 
 from mytriton.diagnostics import CompileError, Diagnostic
 from mytriton.source import SourceUnit, Span
+
+#: `catch_warnings` changes a global list, so one thread at a time.
+_parsing = threading.Lock()
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -45,7 +50,10 @@ def parse_text(text: str, unit: SourceUnit, shift: int = 0) -> ast.Module:
     """The syntax tree of `text`; what Python's parser refuses becomes a `CompileError` pointing into `unit`, `shift`
     lines up."""
     try:
-        return ast.parse(text)
+        # Python warns of odd literals while it parses; the author sees that when the file is run, once.
+        with _parsing, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
     except SyntaxError as error:
         line = max(1, (error.lineno or 1) - shift)
         column = max(1, error.offset or 1)

@@ -1,0 +1,88 @@
+"""What lowering one kernel finds, the words its messages are made of, and the compile-time values it asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mytriton.diagnostics import Diagnostic
+from mytriton.frontend.kernel import Kernel
+from mytriton.frontend.tree import Literal
+from mytriton.frontend.values import Known, Mistake, Operand, Tuple, is_number
+from mytriton.ir.core import Value
+from mytriton.source import Span
+from mytriton.types import ScalarType
+
+
+class Findings:
+    """The diagnostics of one kernel so far."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.diagnostics: list[Diagnostic] = []
+        self._reported: set[tuple[str, Span | None]] = set()
+
+    # --- findings ---
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Keep a finding; an unrolled loop reports each one once."""
+        key = (diagnostic.code, diagnostic.span)
+        if key not in self._reported:
+            self._reported.add(key)
+            self.diagnostics.append(diagnostic)
+
+    def warn(self, code: str, message: str, span: Span, hint: str) -> None:
+        """Keep a warning."""
+        self.report(Diagnostic(code, message, span, "warning", hint=hint, stage="ssa"))
+
+    # --- words for messages ---
+
+    def text(self, span: Span) -> str:
+        """The author's text of an expression, shortened to what fits a message."""
+        line = self.kernel.unit.line(span.line)
+        found = line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
+        return found if len(found) <= 40 else found[:37] + "..."
+
+    def describe(self, operand: Operand) -> str:
+        """`offs` (vector<256 x i32>): the author's name for a value and what it is."""
+        text = self.text(operand.span)
+        match operand.item:
+            case Value(type=type_):
+                return f"`{text}` ({type_})"
+            case Known(value=value) if isinstance(operand.expr, Literal):
+                return f"{value!r}"
+            case Known(value=value) if is_number(value) or value is None or isinstance(value, str):
+                return f"`{text}` ({value!r})"
+            case Known(value=value):
+                return f"`{text}` (a {type(value).__name__})"
+            case Tuple():
+                return f"`{text}` (a tuple)"
+        return f"`{text}`"
+
+    # --- compile-time values ---
+
+    def known(self, operand: Operand, what: str) -> Any:
+        """The compile-time value of an operand; `what` says in the message which value had to be one."""
+        item = operand.item
+        if isinstance(item, Known):
+            return item.value
+        if isinstance(item, Tuple):
+            return tuple(self.known(Operand(i, operand.expr), what) for i in item.items)
+        name = self.text(operand.span)
+        param = next((p for p in self.kernel.params if p.name == name), None)
+        hint = f"declare the parameter as `{name}: tl.constexpr`" if param else "use constexpr parameters and numbers"
+        raise Mistake("MT210", f"{what} must be a constexpr, but {self.describe(operand)} is not", operand.span, hint)
+
+    def known_int(self, operand: Operand, what: str) -> int:
+        """A compile-time integer."""
+        value = self.known(operand, what)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise Mistake("MT211", f"{what} must be an integer, got {self.describe(operand)}", operand.span)
+        return value
+
+    def dtype(self, operand: Operand) -> ScalarType:
+        """A compile-time element type."""
+        value = self.known(operand, "a dtype")
+        if not isinstance(value, ScalarType):
+            hint = "use tl.float32, tl.float16, tl.bfloat16, tl.float64, tl.int32, tl.int64 or tl.int1"
+            raise Mistake("MT211", f"a dtype is needed here, got {self.describe(operand)}", operand.span, hint)
+        return value

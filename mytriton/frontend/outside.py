@@ -1,0 +1,74 @@
+"""What a kernel may use from outside: the language, `math`, dtypes, numbers and `tl.constexpr` globals."""
+
+from __future__ import annotations
+
+import math
+from difflib import get_close_matches
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+import mytriton
+from mytriton import language
+from mytriton.frontend import builtins, host  # noqa: F401 (they fill the table)
+from mytriton.frontend.kernel import Unresolved
+from mytriton.frontend.registry import FUNCTIONS, LOOPS
+from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
+from mytriton.source import Span
+from mytriton.types import ScalarType
+
+_MODULES = (mytriton, language, math)
+
+
+def as_item(value: Any) -> Item:
+    """A compile-time value as an item; tuples and lists open up."""
+    if isinstance(value, language.constexpr):
+        value = value.value
+    return Tuple(tuple(as_item(v) for v in value)) if isinstance(value, (tuple, list)) else Known(value)
+
+
+def outside_item(name: str, value: Any, span: Span) -> Item:
+    """A global, closure variable or builtin as an item."""
+    if isinstance(value, language.constexpr):
+        return as_item(value)
+    if is_number(value) or value is None or isinstance(value, ScalarType) or _is_callable_here(value):
+        return Known(value)
+    if isinstance(value, np.generic) and is_number(value.item()):
+        return Known(value.item())
+    if isinstance(value, ModuleType) and any(value is module for module in _MODULES):
+        return Known(value)
+    if isinstance(value, Unresolved):
+        raise Mistake("MT133", f"the value of `{name}` is not known: {value.reason}", span, value.hint)
+    what = "module" if isinstance(value, ModuleType) else type(value).__name__
+    if callable(value) and not isinstance(value, ModuleType):
+        message = f"`{name}` cannot be called in a kernel"
+        raise Mistake("MT132", message, span, "only tl functions can; write its body here")
+    hint = "pass it as an argument"
+    if isinstance(value, (str, tuple)):
+        hint = f"write {name} = tl.constexpr({value!r}), or pass it as an argument"
+    message = f"`{name}` is a global {what}; a kernel reads only numbers and tl.constexpr globals"
+    raise Mistake("MT132", message, span, hint)
+
+
+def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item:
+    """`module.name`, which the author spelled `spelled`, as an item."""
+    if module is language and name in language.NOT_YET:
+        hint = "supported are: " + ", ".join(language.__all__)
+        raise Mistake("MT135", f"`{spelled}` is not supported yet", span, hint)
+    names = language.__all__ if module is language else dir(module)
+    if name not in names:
+        near = get_close_matches(name, names, 1)
+        hint = f"did you mean `{spelled[: -len(name)]}{near[0]}`?" if near else ""
+        raise Mistake("MT135", f"there is no `{spelled}`", span, hint)
+    value = getattr(module, name)
+    return Known(value) if value is language else outside_item(spelled, value, span)
+
+
+def _is_callable_here(value: Any) -> bool:
+    """Whether a value is one of the functions kernels may name. Only plain functions and classes are looked up, since
+    hashing and comparing other objects would run their code."""
+    if hasattr(value, "__mytriton_kernel__"):
+        return True
+    plain = isinstance(value, (FunctionType, BuiltinFunctionType, type))
+    return plain and (value in FUNCTIONS or value in LOOPS)

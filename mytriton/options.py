@@ -1,0 +1,91 @@
+"""What a launch asks for besides its arguments: backend and other options, where the arrays are, and the grid."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mytriton.arrays import ArrayInfo
+from mytriton.backends.nvidia.device import probe
+from mytriton.diagnostics import LaunchError
+from mytriton.target import MAX_GRID_YZ, Target
+
+#: Launch keywords; no kernel parameter may have these names, whatever the backend, so that kernels are portable.
+OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi")
+
+
+def split_options(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Launch options and arguments, apart."""
+    options = {k: v for k, v in keywords.items() if k in OPTIONS}
+    return options, {k: v for k, v in keywords.items() if k not in OPTIONS}
+
+
+def backend_of(options: Mapping[str, Any]) -> str:
+    """The backend of a launch: the option, else MYTRITON_BACKEND, else cuda. Raises ValueError for an unknown one."""
+    name: str = options.get("backend") or os.environ.get("MYTRITON_BACKEND") or "cuda"
+    check_backend(name)
+    return name
+
+
+def target_of(options: Mapping[str, Any], place: str | None) -> Target:
+    """The target of the options; a kernel that will run on a GPU is compiled for the GPU there is."""
+    chosen = {"backend": backend_of(options), **options}
+    if place == "device" and "chip" not in options:
+        found = probe()
+        if found.devices:
+            chip = found.devices[0].chip
+            if chip is None:
+                raise LaunchError(f"kernels cannot be compiled for {found.devices[0].name}; it is too old or too new")
+            chosen["chip"] = chip
+    return Target(**chosen)
+
+
+def place_of(arrays: Mapping[str, ArrayInfo]) -> str | None:
+    """Where the arrays are; None if there are none. Raises `LaunchError` if they are in both places."""
+    places: dict[str, str] = {}
+    for name, array in arrays.items():
+        places.setdefault(array.place, name)
+    if len(places) > 1:
+        host, device = places["host"], places["device"]
+        raise LaunchError(
+            f"argument `{host}` is a {arrays[host].library} but `{device}` is a {arrays[device].library}; "
+            f"pass all arrays in host memory, or all on the GPU (cupy.asarray({host}), {host}.cuda())"
+        )
+    return next(iter(places), None)
+
+
+def will_run(backend: str, place: str | None, arrays: Mapping[str, ArrayInfo]) -> bool:
+    """Whether the launch runs: the host backends on host arrays, the GPU backends on device arrays. Host arrays on a
+    GPU backend only compile. Raises `LaunchError` for device arrays on a host backend."""
+    on_host = backend in ("cpu", "interp")
+    if on_host and place == "device":
+        name = next(iter(arrays))
+        raise LaunchError(
+            f"backend {backend!r} runs on host arrays, but `{name}` is a {arrays[name].library}; "
+            f"use backend 'cuda' or 'mlir', or pass host arrays"
+        )
+    return on_host or place == "device"
+
+
+def grid_of(grid: Any, bound: Mapping[str, Any], target: Target) -> tuple[int, int, int]:
+    """The three extents of a launch grid. Raises `LaunchError`."""
+    given = grid(dict(bound)) if callable(grid) else grid
+    items = list(given) if isinstance(given, (tuple, list)) else [given]
+    if not 1 <= len(items) <= 3:
+        raise LaunchError(f"a grid has one to three extents, got {len(items)}")
+    extents = []
+    for axis, (item, limit) in enumerate(zip(items, (target.max_programs, MAX_GRID_YZ, MAX_GRID_YZ), strict=False)):
+        try:
+            extent = operator.index(item)
+        except TypeError:
+            extent = -1
+        if isinstance(item, bool) or extent < 0:
+            hint = "; use triton.cdiv(n, BLOCK) for a number of blocks" if isinstance(item, float) else ""
+            raise LaunchError(f"extent {axis} of the grid must be an integer of at least 0, got {item!r}{hint}")
+        if extent > limit:
+            raise LaunchError(f"extent {axis} of the grid is {extent}; at most {limit} programs are possible there")
+        extents.append(extent)
+    first, second, third = [*extents, 1, 1][:3]
+    return first, second, third
