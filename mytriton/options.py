@@ -10,7 +10,7 @@ from typing import Any
 from mytriton.arrays import ArrayInfo
 from mytriton.backends.nvidia.device import probe
 from mytriton.diagnostics import LaunchError
-from mytriton.target import MAX_GRID_YZ, Target
+from mytriton.target import MAX_GRID_YZ, Target, check_backend
 
 #: Launch keywords; no kernel parameter may have these names, whatever the backend, so that kernels are portable.
 OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi")
