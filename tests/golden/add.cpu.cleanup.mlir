@@ -1,3 +1,6 @@
+#loop_unroll = #llvm.loop_unroll<disable = true>
+#loop_vectorize = #llvm.loop_vectorize<disable = true>
+#loop_annotation = #llvm.loop_annotation<vectorize = #loop_vectorize, unroll = #loop_unroll>
 module {
   func.func @binary_kernel.programs(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr, %arg3: i32, %arg4: !llvm.ptr {llvm.noalias}, %arg5: i64, %arg6: i64, %arg7: i64, %arg8: i64, %arg9: i64) {
     %cst = arith.constant dense<0.000000e+00> : vector<16xf32>
@@ -33,7 +36,7 @@ module {
           %19 = arith.addf %16, %18 : vector<16xf32>
           %20 = llvm.getelementptr %5[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
           llvm.intr.masked.store %19, %20, %14 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
-        }
+        } {loop_annotation = #loop_annotation}
       } else {
         %9 = vector.broadcast %2 : i32 to vector<16xi32>
         %10 = vector.broadcast %arg3 : i32 to vector<16xi32>
@@ -49,7 +52,7 @@ module {
           %21 = arith.addf %18, %20 : vector<16xf32>
           %22 = llvm.getelementptr %arg4[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
           llvm.store %21, %22 {alignment = 1 : i64} : vector<16xf32>, !llvm.ptr
-        }
+        } {loop_annotation = #loop_annotation}
         %11 = vector.broadcast %2 : i32 to vector<16xi32>
         %12 = vector.broadcast %arg3 : i32 to vector<16xi32>
         scf.for %arg11 = %c0_i32 to %c1024_i32 step %c16_i32  : i32 {
@@ -61,7 +64,7 @@ module {
           %18 = llvm.load %17 {alignment = 1 : i64} : !llvm.ptr -> vector<16xf32>
           %19 = llvm.getelementptr %5[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
           llvm.intr.masked.store %18, %19, %16 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
-        }
+        } {loop_annotation = #loop_annotation}
       }
     }
     return

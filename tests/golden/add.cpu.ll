@@ -47,7 +47,7 @@ define void @binary_kernel.programs(ptr %0, ptr %1, ptr %2, i32 %3, ptr noalias 
   %43 = getelementptr float, ptr %20, i32 %30
   call void @llvm.masked.store.v16f32.p0(<16 x float> %42, ptr align 4 %43, <16 x i1> %37)
   %44 = add i32 %30, 16
-  br label %29
+  br label %29, !llvm.loop !33
 
 45:                                               ; preds = %29, %72
   br label %85
@@ -78,7 +78,7 @@ define void @binary_kernel.programs(ptr %0, ptr %1, ptr %2, i32 %3, ptr noalias 
   %65 = getelementptr float, ptr %4, i32 %52
   store <16 x float> %64, ptr %65, align 1
   %66 = add i32 %52, 16
-  br label %51
+  br label %51, !llvm.loop !33
 
 67:                                               ; preds = %51
   %68 = insertelement <16 x i32> poison, i32 %17, i32 0
@@ -103,7 +103,7 @@ define void @binary_kernel.programs(ptr %0, ptr %1, ptr %2, i32 %3, ptr noalias 
   %83 = getelementptr float, ptr %20, i32 %73
   call void @llvm.masked.store.v16f32.p0(<16 x float> %82, ptr align 4 %83, <16 x i1> %80)
   %84 = add i32 %73, 16
-  br label %72
+  br label %72, !llvm.loop !33
 
 85:                                               ; preds = %45
   %86 = add i64 %12, 1
@@ -132,3 +132,8 @@ declare <16 x float> @llvm.masked.load.v16f32.p0(ptr captures(none), <16 x i1>, 
 
 attributes #0 = { nocallback nofree nosync nounwind willreturn memory(argmem: write) }
 attributes #1 = { nocallback nofree nosync nounwind willreturn memory(argmem: read) }
+
+
+!33 = distinct !{!33, !34, !35}
+!34 = !{!"llvm.loop.vectorize.enable", i1 false}
+!35 = !{!"llvm.loop.unroll.disable"}

@@ -14,7 +14,7 @@ from math import prod
 
 from mytriton.backends.cpu.elementwise import elementwise
 from mytriton.backends.cpu.library import apart_function
-from mytriton.backends.cpu.loops import LoopWriter, size_of, width_of
+from mytriton.backends.cpu.loops import ANNOTATION, LoopWriter, size_of, width_of
 from mytriton.backends.cpu.plan import Plan, Run, make_plan
 from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name
@@ -84,6 +84,8 @@ class _Emitter:
         """All lines."""
         text = self.text
         params = [self._scalars.parameter(p) for p in self.func.params]
+        if any(isinstance(step, Run) for step in self.plan.steps):
+            text.write(ANNOTATION)
         with text.block(f"func.func {symbol(self.func.name)}({', '.join([*params, *EXTRA])})"):
             sizes = {size_of(op) for op in self.plan.block_ops if isinstance(op, (ops.Load, ops.Store))}
             widths = {width_of(size) for size in sizes}
