@@ -19,6 +19,7 @@ from mytriton.ir.core import Func
 from mytriton.target import Target
 from mytriton.types import bf16, f16, i32
 from tests.backends import gpu_cases
+from tests.backends.gpu_case import Case, check
 from tests.ir.kernels import at_offsets, below, binary_kernel, mixed_kernel, offsets, pointer
 from tests.ir.programs import GRID, Program, assert_same, programs
 
@@ -84,13 +85,13 @@ def test_scattered_accesses_and_masks_that_vary(form, abi):
     _same(_strided(), Target("mlir", form=form, abi=abi), make, grid=(2,))
 
 
-def _check_cases(cases: Sequence[gpu_cases.Case], targets: Iterable[Target]) -> None:
+def _check_cases(cases: Sequence[Case], targets: Iterable[Target]) -> None:
     pairs = [(c, t) for c, t in zip(cases, targets) if not BACKEND.check(c.func, t)]  # noqa: B905 (targets repeat)
     kernels = gpu_on_cpu.Kernels([(case.func, target) for case, target in pairs])
     for number, (case, _) in enumerate(pairs):
         args = case.copies()
         kernels.run(number, args, case.grid)
-        gpu_cases.check(case, args)
+        check(case, args)
 
 
 @pytest.mark.parametrize(("form", "abi"), FORMS)

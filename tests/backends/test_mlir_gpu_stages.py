@@ -28,6 +28,8 @@ from mytriton.stage import Compilation, Stage
 from mytriton.target import CHIPS, Target
 from mytriton.types import PointerType, f32, i32
 from tests.backends import gpu_cases
+from tests.backends.gpu_case import edges, elementwise
+from tests.backends.gpu_memory_cases import pointer_choice
 from tests.ir import kernels
 from tests.ir.kernels import binary_kernel
 
@@ -159,7 +161,7 @@ def test_python_names_that_are_words_of_the_languages_below_compile() -> None:
 
 
 def test_a_choice_between_arrays_has_no_memref_form() -> None:
-    case = gpu_cases.pointer_choice()
+    case = pointer_choice()
     assert not BACKEND.check(case.func, Target("mlir", abi="pointer"))
     findings = BACKEND.check(case.func, Target("mlir", abi="memref"))
     assert [d.code for d in findings] == ["MT610"]
@@ -229,8 +231,8 @@ def _multiply_add() -> Func:
     def body(b, v):
         return b.add(ops.Add, lhs=b.add(ops.Mul, lhs=v[0], rhs=v[1]), rhs=v[1])
 
-    x = gpu_cases.edges(f32, 10)
-    return gpu_cases.elementwise("multiply_add", (f32, f32), f32, body, [x, x]).func
+    x = edges(f32, 10)
+    return elementwise("multiply_add", (f32, f32), f32, body, [x, x]).func
 
 
 def test_contraction_is_an_option() -> None:
