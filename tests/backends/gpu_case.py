@@ -77,11 +77,15 @@ def edges(element: ScalarType, size: int, seed: int = 0) -> Any:
         return np.resize(np.array([False, True, True]), size)
     if element.kind == "int":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        special = np.array([0, 1, -1, 2, -2, 7, 65536, low, low + 1, high, high - 1, 2**24 + 1], dtype)
+        special = [0, 1, -1, 2, -2, 7, 65536, low, low + 1, high, high - 1, 2**24 + 1]
+        special += [2**30 + 2**22 + 1, min(2**40 + 2**32 + 1, high)]  # just above half way in bf16, and in f32 half way
+        special = np.array(special, dtype)
         rest = random.integers(low, high, size, dtype=dtype, endpoint=True) >> random.integers(0, 31, size, dtype=dtype)
         return np.concatenate([special, rest])[:size]
     special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, np.inf, -np.inf, np.nan, 65504.0, 65520.0, 3.4028235e38, 1e-45, 6e-8]
     special += [2147483520.0, 2147483648.0, -2147483648.0, -2147483904.0, 9.2233715e18, 9.3e18, -9.3e18, 1e-310, 1e300]
+    # Just above half way between two numbers of bf16 and of f16; rounded to f32 first, half way.
+    special += [1 + 2**-8 + 2**-40, 1 + 2**-11 + 2**-40]
     with np.errstate(over="ignore", under="ignore"):
         rest = random.standard_normal(size) * 2.0 ** random.integers(-20, 20, size)
         return np.concatenate([special, rest])[:size].astype(dtype)

@@ -18,6 +18,7 @@ from mytriton.ir.core import Value
 from mytriton.types import ScalarType, f32, f64, i1, i32, i64
 from tests.backends.gpu_case import FLOATS, NUMBERS, Case, edges, elementwise, pairs
 from tests.backends.gpu_memory_cases import (
+    block_update,
     grid_axes,
     pointer_chain,
     pointer_choice,
@@ -120,6 +121,7 @@ def no_trap() -> list[Case]:
 def memory_cases(largest: int = 8192) -> list[Case]:
     """Where elements are, who stores them, and in which order: what depends on the number of threads."""
     cases = [*sizes(largest), pointer_chain(), pointer_choice(), scalar_update(), scalar_and_block()]
+    cases.append(block_update())
     cases.append(elementwise("offset_range", (f32,), f32, lambda b, v: v[0], [edges(f32, 300)], start=77))
     return [*cases, grid_axes(), scalar_arguments(), odd_bytes()]
 

@@ -82,6 +82,17 @@ def scalar_and_block() -> Case:
     return Case(func, (np.arange(256, dtype=np.float32), np.zeros(256, np.float32)))
 
 
+def block_update() -> Case:
+    """`x[i] += 1` in a block smaller than a warp: the copies that other threads hold must not add to it again."""
+    b, block = Builder(), 8
+    x = pointer("x", i32)
+    lanes = b.add(ops.Arange, start=0, end=block)
+    own = b.add(ops.AddPtr, pointer=b.splat(x, (block,)), offset=lanes)
+    more = b.add(ops.Add, lhs=b.add(ops.Load, pointer=own), rhs=b.constant(1, i32, (block,)))
+    b.append(ops.Store(pointer=own, value=more))
+    return Case(b.finish("block_update", (x,)), (np.arange(8, dtype=np.int32),))
+
+
 def grid_axes() -> Case:
     """`out[pid] = the six grid numbers, mixed`, over a 3-D grid."""
     b = Builder()
