@@ -33,6 +33,15 @@ DTYPES: dict[ScalarType, np.dtype[Any]] = {
 }
 
 
+_NAMES: dict[np.dtype[Any], str] = {dtype: dtype.name for dtype in DTYPES.values()}
+
+
+def _name(dtype: np.dtype[Any]) -> str:
+    # A look-up where possible: NumPy computes `.name` anew each time. A dtype of the other byte order is another key,
+    # and has a name of its own, so that it is refused by name.
+    return _NAMES.get(dtype) or (dtype.name if dtype.isnative else f"byte-swapped {dtype.name}")
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayInfo:
     """What a launch needs to know of an array. `dtype` is its own name; `element` is None if we have no such type;
@@ -55,9 +64,9 @@ def _info(library: str, place: Literal["host", "device"], dtype: str, address: i
 def array_info(value: Any) -> ArrayInfo | None:
     """What kind of array `value` is; None if it is no array."""
     if isinstance(value, np.ndarray):
-        # A dtype of the other byte order has a name of its own, so that it is refused by name.
-        name = value.dtype.name if value.dtype.isnative else f"byte-swapped {value.dtype.name}"
-        return _info("NumPy array", "host", name, value.ctypes.data, value.flags.c_contiguous, value.flags.writeable)
+        address, _ = value.__array_interface__["data"]
+        flags = value.flags
+        return _info("NumPy array", "host", _name(value.dtype), address, flags.c_contiguous, flags.writeable)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         name = str(value.dtype).removeprefix("torch.")

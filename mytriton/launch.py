@@ -198,7 +198,7 @@ class JITFunction:
         place = place_of(arrays)
         runs = will_run(backend, place, arrays)
         target = target_of(options, place if runs else None)
-        specialization = specialize(kernel, bound, runs)
+        specialization = specialize(kernel, bound, runs, arrays)
         extents = grid_of(grid, bound, target)
         entry = self._entry(kernel, specialization, target)
         return Launch(entry, extents, [bound[name] for name, _, _ in specialization.params], runs)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mytriton import types
-from mytriton.arrays import DTYPES, array_info
+from mytriton.arrays import DTYPES, ArrayInfo, array_info
 from mytriton.diagnostics import LaunchError
 from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
 from mytriton.frontend.names import SIGNATURE_TYPES
@@ -71,11 +71,14 @@ def bind(kernel: Kernel, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> 
     return {name: bound[name] for name in names}
 
 
-def specialize(kernel: Kernel, args: Mapping[str, Any], runs: bool = True) -> Specialization:
+def specialize(
+    kernel: Kernel, args: Mapping[str, Any], runs: bool = True, arrays: Mapping[str, ArrayInfo] | None = None
+) -> Specialization:
     """The specialization for bound arguments (`bind`). Raises `LaunchError` for a value no kernel takes.
 
     A pointer is known to be divisible by 16 if its array's address is; for arrays that only select what is compiled
-    (`runs` is False) it is assumed, so that listings do not change from run to run.
+    (`runs` is False) it is assumed, so that listings do not change from run to run. `arrays` are the arrays'
+    `array_info`, if the caller has it already.
     """
     params: list[tuple[str, Type, ParamInfo]] = []
     constexprs: list[tuple[str, Any]] = []
@@ -83,6 +86,8 @@ def specialize(kernel: Kernel, args: Mapping[str, Any], runs: bool = True) -> Sp
         value = args[param.name]
         if param.is_constexpr or value is None:
             constexprs.append((param.name, constexpr_value(param.name, value)))
+        elif arrays is not None and param.name in arrays:
+            params.append((param.name, *_array_type(param.name, arrays[param.name], runs)))
         else:
             params.append((param.name, *argument_type(param.name, value, runs)))
     return Specialization(tuple(params), tuple(constexprs))
@@ -116,6 +121,10 @@ def argument_type(name: str, value: Any, runs: bool = True) -> tuple[Type, Param
         if isinstance(value, list):
             hint = "make it an array: np.array(...)"
         raise LaunchError(f"argument `{name}` is a {type(value).__name__}, which no kernel takes; {hint}")
+    return _array_type(name, array, runs)
+
+
+def _array_type(name: str, array: ArrayInfo, runs: bool) -> tuple[Type, ParamInfo]:
     if array.element is None:
         supported = "bool, int32, int64, float16, bfloat16, float32 and float64"
         message = f"argument `{name}` is a {array.library} of {array.dtype}; kernels take arrays of {supported}"
