@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from textual.keys import Keys
 
@@ -58,3 +60,8 @@ def test_the_table_for_the_readme_has_every_key() -> None:
     for action in EVERY:
         for key in (*action.letters, *action.keys):
             assert f"`{shown_key(key)}`" in table
+
+
+def test_the_readme_has_the_table() -> None:
+    readme = Path(__file__).parents[2] / "README.md"
+    assert key_table() in readme.read_text()
