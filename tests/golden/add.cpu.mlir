@@ -21,7 +21,7 @@ func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr
     %run_0.pair_1 = func.call @memory.apart(%v7.first, %v10.first, %run_0.pair_1.low, %run_0.pair_1.high) : (!llvm.ptr, !llvm.ptr, i64, i64) -> i1
     %run_0.pair_0.and_0 = arith.andi %run_0.pair_0, %run_0.pair_1 : i1
     scf.if %run_0.pair_0.and_0 {
-      // No access overlaps what an earlier one has yet to touch, and no offset wraps.
+      // No access overlaps what an earlier one has yet to touch: one loop.
       scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
         %v2.base = vector.broadcast %chunk.i : i32 to vector<16xi32>
         %v2 = arith.addi %v2.base, %lanes.16 : vector<16xi32>
@@ -40,7 +40,7 @@ func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr
         llvm.intr.masked.store %v9, %v10.chunk, %v4 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
       } {loop_annotation = #chunks}
     } else {
-      // Each store in a loop of its own, values kept in between.
+      // Each store in a loop of its own; values are kept in between.
       scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
         %v2.base = vector.broadcast %chunk.i : i32 to vector<16xi32>
         %v2 = arith.addi %v2.base, %lanes.16 : vector<16xi32>

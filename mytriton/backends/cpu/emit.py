@@ -123,10 +123,16 @@ class _Emitter:
             self._version(run, run.fused, True, addresses)
             return
         with self.text.block(f"scf.if {self._all(conditions)}"):
-            self.text.write("// No access overlaps what an earlier one has yet to touch, and no offset wraps.")
+            if run.guards:
+                self.text.write("// No offset wraps: accesses are of consecutive elements.")
+            if run.fused:
+                self.text.write("// No access overlaps what an earlier one has yet to touch: one loop.")
             self._version(run, run.fused, True, addresses)
         with self.text.otherwise():
-            self.text.write("// Each store in a loop of its own, values kept in between.")
+            if run.fused:
+                self.text.write("// Each store in a loop of its own; values are kept in between.")
+            if run.guards:
+                self.text.write("// Offsets may wrap: elements are accessed one by one.")
             self._version(run, False, False, addresses)
 
     def _version(self, run: Run, fused: bool, guarded: bool, addresses: dict[Value, str]) -> None:
