@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,15 @@ from mytriton.compile import compile_kernel
 from mytriton.diagnostics import CompileError, Diagnostic, LaunchError
 from mytriton.frontend.kernel import Kernel
 from mytriton.frontend.module import Module
+from mytriton.source import SourceUnit
 from mytriton.specialize import Specialization
 from mytriton.stage import Clock, Compilation, Stage
 from mytriton.target import Target
 
 #: Compilations kept, so that what is typed and taken back, and every edit outside the kernel, costs nothing.
 _KEPT = 16
+
+Units = Sequence[SourceUnit]
 
 _WARM_TEXT = """\
 import mytriton
@@ -43,6 +46,7 @@ class Worker:
         self._channel = channel
         self._kept: OrderedDict[Any, Compilation] = OrderedDict()
         self._module: tuple[Any, Module] | None = None
+        self._pending: list[tuple[str, Stage, Callable[[], StageView]]] = []
 
     def warm_up(self) -> Iterator[None]:
         """Load each backend's libraries by compiling a small kernel, up to the stages that are slow."""
@@ -62,8 +66,12 @@ class Worker:
             self._channel.enter("source", f"reading {job.path}")
             self._channel.send(m.ModuleRead(job.generation, reading.module_info(job.text, job.path)))
             return
+        self._pending.clear()
         for backend in job.request.backends:
             self._compile(job, backend)
+        for backend, stage, view in self._pending:
+            self._channel.enter(stage.name, f"listing stage '{stage.name}'")
+            self._channel.send(m.StageFinished(job.generation, backend, view()))
 
     def _compile(self, job: m.CompileJob, backend: str) -> None:
         request, send = job.request, self._channel.send
@@ -132,12 +140,21 @@ class Worker:
             for index in range(sent, end):
                 stage = stages[index]
                 if (stage.name in m.SLOW_STAGES) == job.slow:
-                    view = _view(stage, units, job.request.path, index < already)
-                    self._channel.send(m.StageFinished(job.generation, backend, view))
+                    self._send(job, backend, stage, units, index < already)
             sent = end
             if compilation.failed is not None and sent == len(stages):
                 return False
         return compilation.failed is None
+
+    def _send(self, job: m.CompileJob, backend: str, stage: Stage, units: Units, cached: bool) -> None:
+        """Send a stage; one that nobody looks at first without its lines, if printing these takes time."""
+        path, shown = job.request.path, job.request.shown
+        # MLIR keeps bytecode and prints from it; what was emitted is text already.
+        printed = stage.ok and stage.language == "mlir" and not stage.name.endswith("/emit")
+        later = printed and shown is not None and stage.name not in shown
+        if later:
+            self._pending.append((backend, stage, lambda: _view(stage, units, path, cached)))
+        self._channel.send(m.StageFinished(job.generation, backend, _view(stage, units, path, cached, later)))
 
 
 def _through(planned: Sequence[str], until: str) -> Sequence[str]:
@@ -146,9 +163,9 @@ def _through(planned: Sequence[str], until: str) -> Sequence[str]:
     return planned[: planned.index(matching[-1]) + 1] if matching else planned
 
 
-def _view(stage: Stage, units: Any, path: str, cached: bool) -> StageView:
+def _view(stage: Stage, units: Units, path: str, cached: bool, pending: bool = False) -> StageView:
     try:
-        return stage_view(stage, units, path, cached)
+        return stage_view(stage, units, path, cached, pending)
     except Exception as error:  # noqa: BLE001 (a listing that cannot be printed is a fault of ours, in one stage)
         message = f"internal error while listing stage {stage.name!r}: {type(error).__name__}: {error}"
         finding = diagnostic_view(Diagnostic("MT999", message, stage=stage.name), units, path)

@@ -22,7 +22,9 @@ class CompileRequest:
     `backends` are compiled in order: the visible one first. `kernel` None is the first of the file. Types come from
     `defines` (constexprs as Python values), `signature` (Triton's notation), the example's number, annotations and
     defaults. `num_warps` None is the example's, else 4. `wanted` names slow stages that somebody looks at; without
-    them a compilation stops at the last quick one. `until`, a stage or family, stops it earlier.
+    them a compilation stops at the last quick one. `until`, a stage or family, stops it earlier. `shown` names the
+    stages whose listings are on the screen: with it, the others are printed after everything is compiled, and their
+    stages come first without lines (`pending`), then with them.
     """
 
     path: str
@@ -36,6 +38,7 @@ class CompileRequest:
     example: int = 0
     wanted: tuple[str, ...] = ()
     until: str = ""
+    shown: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

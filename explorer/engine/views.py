@@ -47,8 +47,11 @@ def diagnostic_view(finding: Diagnostic, units: Sequence[SourceUnit], path: str)
     )
 
 
-def stage_view(stage: Stage, units: Sequence[SourceUnit], path: str, cached: bool = False) -> StageView:
-    """A stage with its whole listing. `cached` marks a good one as taken over from an earlier compilation."""
+def stage_view(
+    stage: Stage, units: Sequence[SourceUnit], path: str, cached: bool = False, pending: bool = False
+) -> StageView:
+    """A stage with its whole listing, or without it (`pending`). `cached` marks a good one as taken over from an
+    earlier compilation."""
     changes = tuple(
         ChangeView(c.pass_name, c.rule, c.before, c.after, c.why, place(c.span, units, path)[0]) for c in stage.changes
     )
@@ -58,9 +61,10 @@ def stage_view(stage: Stage, units: Sequence[SourceUnit], path: str, cached: boo
         stage.language,
         "cached" if cached and stage.status == "ok" else stage.status,
         round(stage.seconds * 1e3, 3),
-        tuple(line_view(line, units, path) for line in stage.lines),
+        () if pending else tuple(line_view(line, units, path) for line in stage.lines),
         changes,
         dict(stage.stats),
         tuple(diagnostic_view(d, units, path) for d in stage.diagnostics),
         stage.reason,
+        pending,
     )

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-Decoder = Callable[[Any], Any]
+#: Turns a value of some type into JSON or back; None where JSON has the same value.
+Step = Callable[[Any], Any] | None
 
 
 def to_json(value: Any) -> Any:
@@ -24,62 +25,79 @@ def to_json(value: Any) -> Any:
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+        return _float_to_json(value)
     if isinstance(value, (tuple, list)):
         return [to_json(item) for item in value]
     if isinstance(value, dict):
         return {key: to_json(item) for key, item in value.items()}
     kind: Any = type(value)  # Any, as mypy does not take a class for hashable
-    fields = ((name, getattr(value, name), default) for name, default in _defaults(kind))
-    return {name: to_json(item) for name, item, default in fields if item is not default and item != default}
+    encode = _encoder(kind)
+    if encode is None:
+        raise TypeError(f"a {kind.__name__} cannot be sent")
+    return encode(value)
 
 
 def from_json(cls: type[T], data: Any) -> T:
     """The `cls` that `to_json` wrote; TypeError or ValueError if `data` is not one."""
     hint: Any = cls
-    return typing.cast(T, _decoder(hint)(data))
+    decode = _decoder(hint)
+    return typing.cast(T, decode(data) if decode is not None else data)
+
+
+def _float_to_json(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)
 
 
 @functools.cache
-def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
-    if not dataclasses.is_dataclass(cls):
-        raise TypeError(f"{cls} cannot be sent")
-    found = []
-    for field in dataclasses.fields(cls):
-        default = field.default
-        if field.default_factory is not dataclasses.MISSING:
-            default = field.default_factory()
-        found.append((field.name, default))
-    return tuple(found)
-
-
-def _plain(value: Any) -> Any:
-    return value
+def _encoder(hint: Any) -> Step:
+    return _step(hint, _encoder, _float_to_json, to_json, _dataclass_encoder)
 
 
 @functools.cache
-def _decoder(hint: Any) -> Decoder:
+def _decoder(hint: Any) -> Step:
+    return _step(hint, _decoder, float, None, _dataclass_decoder)
+
+
+def _step(hint: Any, of: Callable[[Any], Step], number: Step, anything: Step, dataclass: Callable[[Any], Step]) -> Step:
+    """The step for a type; `of` gives it for the types inside."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if hint is float:
-        return float
+        return number
+    if hint is Any:
+        return anything
     if origin is tuple:
-        item = _decoder(args[0])
-        return tuple if item is _plain else lambda data: tuple([item(each) for each in data])
+        item = of(args[0])
+        return tuple if item is None else lambda data: tuple([item(each) for each in data])
     if origin is dict:
-        value = _decoder(args[1])
-        return dict if value is _plain else lambda data: {key: value(each) for key, each in data.items()}
+        value = of(args[1])
+        return None if value is None else lambda data: {key: value(each) for key, each in data.items()}
     if origin in (typing.Union, types.UnionType):
-        inner = _decoder(next(arg for arg in args if arg is not type(None)))
-        return _plain if inner is _plain else lambda data: None if data is None else inner(data)
-    if dataclasses.is_dataclass(hint):
-        return _dataclass_decoder(typing.cast(type, hint))
-    return _plain
+        inner = of(next(arg for arg in args if arg is not type(None)))
+        return None if inner is None else lambda data: None if data is None else inner(data)
+    return dataclass(hint) if dataclasses.is_dataclass(hint) else None
 
 
-def _dataclass_decoder(cls: type) -> Decoder:
+def _dataclass_encoder(cls: Any) -> Step:
     hints = typing.get_type_hints(cls)
-    decoders = {name: _decoder(hint) for name, hint in hints.items()}
-    special = {name: decode for name, decode in decoders.items() if decode is not _plain}
+    steps = []
+    for field in dataclasses.fields(cls):
+        factory = field.default_factory
+        default = factory() if factory is not dataclasses.MISSING else field.default
+        steps.append((field.name, default, _encoder(hints[field.name])))
+
+    def encode(value: Any) -> dict[str, Any]:
+        data = {}
+        for name, default, step in steps:
+            item = getattr(value, name)
+            if item is not default and item != default:
+                data[name] = item if step is None else step(item)
+        return data
+
+    return encode
+
+
+def _dataclass_decoder(cls: Any) -> Step:
+    special = {name: step for name, hint in typing.get_type_hints(cls).items() if (step := _decoder(hint)) is not None}
 
     def decode(data: dict[str, Any]) -> Any:
         return cls(**{name: special[name](item) if name in special else item for name, item in data.items()})

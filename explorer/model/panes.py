@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from explorer.engine.messages import SLOW_STAGES
 from explorer.model import report
 from explorer.model.result import LineView, StageView
 from explorer.model.session import Session
@@ -79,10 +78,10 @@ def chosen_stage(session: Session, pane: str, chosen: Mapping[str, str]) -> str 
     return chosen[pane] if chosen.get(pane) in names else default_stage(pane, names)
 
 
-def wanted_stages(session: Session, visible: tuple[str, ...], chosen: Mapping[str, str]) -> tuple[str, ...]:
-    """The slow stages that a visible pane shows."""
+def shown_stages(session: Session, visible: tuple[str, ...], chosen: Mapping[str, str]) -> tuple[str, ...]:
+    """The stages that the visible panes show."""
     shown = (chosen_stage(session, pane, chosen) for pane in visible if pane in FAMILIES)
-    return tuple(name for name in shown if name in SLOW_STAGES)
+    return tuple(name for name in shown if name is not None)
 
 
 def wanted_backends(session: Session, visible: tuple[str, ...]) -> tuple[str, ...]:
@@ -110,8 +109,9 @@ def listing(session: Session, pane: str, chosen: Mapping[str, str], width: int =
     title = f"{TITLES[pane]} > {name}"
     if backend != session.backend and pane == "asm":
         title += f" ({backend})"
-    if stage is None:
-        return Listing(title, "  ".join([*words, "..." if session.results[backend].awaited(name) else "not reached"]))
+    if stage is None or stage.pending:
+        coming = stage is not None or session.results[backend].awaited(name)
+        return Listing(title, "  ".join([*words, "..." if coming else "not reached"]))
     words += report.stage_words(stage)
     if stale:
         words.append("stale")

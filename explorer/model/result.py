@@ -56,7 +56,8 @@ class DiagnosticView:
 @dataclass(frozen=True, slots=True)
 class StageView:
     """One step of a compilation. `ms` is its time, `stats` integers worth showing, `reason` why it was skipped or how
-    it crashed; `language` names the highlighter."""
+    it crashed; `language` names the highlighter. `pending` means that the lines are not there yet: the same stage
+    follows once more with them."""
 
     name: str
     kind: str
@@ -68,6 +69,7 @@ class StageView:
     stats: dict[str, int] = field(default_factory=dict)
     diagnostics: tuple[DiagnosticView, ...] = ()
     reason: str = ""
+    pending: bool = False
 
     @property
     def ok(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from explorer.engine.messages import (
+    SLOW_STAGES,
     ChildFailed,
     CompileFinished,
     CompileRequest,
@@ -64,6 +65,8 @@ class Result:
         While a compilation is under way the stages it has not reached yet are not stale, only not there yet.
         """
         current, good = self.stages.get(name), self.good.get(name)
+        if current is not None and current.pending and good is not None:
+            return good, False  # the new listing is on its way
         if current is not None and (current.ok or good is None):
             return current, False
         return good, good is not None and (not self.awaited(name) or current is not None)
@@ -116,10 +119,11 @@ class Session:
 
     # Requests
 
-    def compile_request(self, backends: Sequence[str], wanted: Sequence[str]) -> CompileRequest:
-        """What to ask of the engine: the selected backend first, then the others that are looked at."""
+    def compile_request(self, backends: Sequence[str], shown: Sequence[str]) -> CompileRequest:
+        """What to ask of the engine: the selected backend first, then the others that are looked at; of the slow stages
+        those that are `shown`."""
         s = self.settings
-        self._wanted = tuple(wanted)
+        self._wanted = tuple(name for name in shown if name in SLOW_STAGES)
         order = tuple(dict.fromkeys([self.backend, *backends]))
         return CompileRequest(
             path=s.path,
@@ -132,6 +136,7 @@ class Session:
             signature=s.signature,
             example=self.example,
             wanted=self._wanted,
+            shown=tuple(shown),
         )
 
     def run_request(self) -> RunRequest:
@@ -179,7 +184,7 @@ class Session:
             if result is None or event.generation != result.generation:
                 return False
             result.stages[event.stage.name] = event.stage
-            if event.stage.ok:
+            if event.stage.ok and not event.stage.pending:
                 result.good[event.stage.name] = event.stage
         elif isinstance(event, CompileFinished):
             result = self.results.get(event.backend)

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-from explorer.engine.messages import ChildFailed, CompileRequest, Event, ModuleRead, RunRequest
+from explorer.engine.messages import SLOW_STAGES, ChildFailed, CompileRequest, Event, ModuleRead, RunRequest
 from explorer.model import panes, report
 from explorer.model.arrangement import PANES, TALL
 from explorer.model.files import SourceFile, Swap
@@ -128,13 +128,14 @@ class MainBase(Screen[None]):
         visible = self.workspace.visible_panes
         return (
             tuple(dict.fromkeys([self.session.backend, *panes.wanted_backends(self.session, visible)])),
-            panes.wanted_stages(self.session, visible, self.chosen),
+            panes.shown_stages(self.session, visible, self.chosen),
         )
 
     def ensure_compiled(self) -> None:
         """Compile if something is looked at that was not asked for."""
         backends, wanted = self._wanted()
-        if not set(backends) <= set(self._requested[0]) or not set(wanted) <= set(self._requested[1]):
+        slow = set(wanted) & set(SLOW_STAGES)
+        if not set(backends) <= set(self._requested[0]) or not slow <= set(self._requested[1]):
             self.compile()
 
     @property

@@ -44,7 +44,9 @@ class Bench:
         """Compile for mlir, never from a cache."""
         self._edits += 1
         text = text.replace("a + b", f"a + b + {self._edits}.0")
-        return self.engine.compile(CompileRequest(str(ADD), text, backends=("mlir",), signature=SIGNATURE))
+        return self.engine.compile(
+            CompileRequest(str(ADD), text, backends=("mlir",), signature=SIGNATURE, shown=("ptx",))
+        )
 
     async def until(self, kind: type, generation: int) -> float:
         """When the first event of a kind for that generation came."""

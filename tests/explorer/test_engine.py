@@ -76,6 +76,23 @@ async def test_open_and_compile(make_engine: MakeEngine, recorder: Recorder, pat
     assert all(line.line is None or 7 <= line.line <= 11 for s in stages for line in s.lines)
 
 
+async def test_listings_that_nobody_looks_at_come_last(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:
+    pytest.importorskip("mlir.ir")
+    engine = await make_engine(once=True)
+    await opened(engine, recorder, path)
+    request = CompileRequest(path, TEXT, backends=("mlir", "interp"), shown=("mlir/convert-scf-to-cf",))
+    generation = engine.compile(request)
+    await recorder.wait(m.CompileFinished, generation=generation, backend="interp")
+    stages = {e.stage.name: e.stage for e in recorder.of(m.StageFinished, backend="mlir")}
+    later = [name for name, stage in stages.items() if stage.pending]
+    assert "mlir/convert-gpu-to-nvvm" in later
+    assert not {"ssa", "mlir/emit", "mlir/convert-scf-to-cf"} & set(later)
+    assert all(stages[name].lines == () and stages[name].ok for name in later)
+    for name in later:
+        while not any(e.stage.name == name and e.stage.lines for e in recorder.of(m.StageFinished)):
+            await recorder.changed()
+
+
 async def test_typing(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:
     engine = await make_engine(once=True)
     await opened(engine, recorder, path)
