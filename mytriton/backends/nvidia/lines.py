@@ -21,7 +21,7 @@ def ptx_lines(ptx: str, emitted: Sequence[Line]) -> list[Line]:
 
     Instructions and `.loc` directives have a link; declarations, labels and blank lines have none.
     """
-    texts = ptx.rstrip("\n").split("\n")
+    texts = ptx.split("\n")
     lines: list[Line] = []
     origin = Line("")
     for text in texts:

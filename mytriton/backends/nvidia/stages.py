@@ -43,8 +43,9 @@ def skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
 def finish(ptx: str, emitted: Emitted, chip: str, seconds: float = 0.0) -> Iterator[Stage]:
     """The stages `ptx`, `cubin` and `sass`. `emitted` gives the lines that the PTX's `.loc` directives count (asked
     for only when links are wanted); `seconds` is what making the PTX took."""
-    ptx_stage = Stage("ptx", "text", "ptx", seconds=seconds, artifact=ptx)
-    ptx_stage.make_lines = lambda: ptx_lines(ptx, emitted())
+    text = ptx.rstrip("\n")  # as the lines join to: what is shown is what is linked
+    ptx_stage = Stage("ptx", "text", "ptx", seconds=seconds, artifact=text)
+    ptx_stage.make_lines = lambda: ptx_lines(text, emitted())
     yield ptx_stage
     cubin_stage = _cubin(ptx_stage, chip)
     yield cubin_stage
