@@ -5,9 +5,9 @@ what it means on every backend. In the signatures a *block* is a tile of element
 a block goes, a scalar goes too and stands for all elements.
 
 Operators on blocks and scalars
-    + - *        both sides are converted to one type: the higher kind wins (bool < int < float), then the wider type,
-                 f16 with bf16 gives f32; a Python number or constexpr does not widen the other side. Integers wrap at
-                 their width, floats are correctly rounded; bool counts as int32.
+    + - *        both sides are converted to one type: the higher kind wins (bool < int < float), then the wider type;
+                 bfloat16 with float16 or an integer gives float32; a Python number or constexpr does not widen the
+                 other side. Integers wrap at their width, floats are correctly rounded; bool counts as int32.
     /            true division, correctly rounded; integers become float32; float16 and bfloat16 give float32.
     // %         integers: truncates toward zero, the remainder has the dividend's sign (as in C and Triton); by zero
                  any value, never a trap. `%` of floats is C's fmod (float16 and bfloat16 give float32). Two constexprs

@@ -103,11 +103,13 @@ def is_pointer(type_: Type) -> bool:
 
 
 def promote(a: ScalarType, b: ScalarType) -> ScalarType:
-    """The common type of two runtime operands: kind, then width; f16 with bf16 gives f32."""
+    """The common type of two runtime operands: kind, then width; f16 with bf16 gives f32, and so does bf16 with an
+    integer or bool (Triton's rule: an integer rarely survives bf16's 8 bits)."""
     if a == b:
         return a
     if _RANK[a.kind] != _RANK[b.kind]:
-        return a if _RANK[a.kind] > _RANK[b.kind] else b
+        higher = a if _RANK[a.kind] > _RANK[b.kind] else b
+        return f32 if higher == bf16 else higher
     if a.bits == b.bits:
         return f32  # the only two distinct types of one kind and width are f16 and bf16
     return a if a.bits > b.bits else b

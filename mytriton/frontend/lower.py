@@ -55,9 +55,8 @@ class _Lowering:
                 for target in node.targets:
                     self._assign(target, value)
             case t.AugAssign():
-                before = self.evaluator.evaluate(node.target)
-                change = self.evaluator.evaluate(node.value)
-                self._bind(node.target.id, self.evaluator.combine(node.op, before, change, node.span))
+                changed = t.BinaryOp(node.span, node.op, node.target, node.value)
+                self._bind(node.target.id, self.evaluator.evaluate(changed).item)
             case t.ExprStmt():
                 self.evaluator.evaluate(node.value)
             case t.If():
