@@ -52,12 +52,10 @@ def why_empty(stage: StageView) -> list[str]:
 
 def _row(name: str, stage: StageView | None) -> str:
     if stage is None:
-        return (
-            f"{'-':<10}{name:<30}{'             made when its pane shows it' if name in SLOW_STAGES else ''}".rstrip()
-        )
+        return f"{'-':<21}{name}{'  made when its pane shows it' if name in SLOW_STAGES else ''}"
     words = [w for w in stage_words(stage) if w.endswith("ops")]
     text = cause(stage) if not stage.ok else " ".join(words) or _count(stage)
-    return f"{status_word(stage):<10}{name:<30} {stage.ms:7.1f} ms  {text}".rstrip()
+    return f"{status_word(stage):<10}{stage.ms:8.1f} ms  {name}  {text}".rstrip()
 
 
 def _count(stage: StageView) -> str:
@@ -93,7 +91,9 @@ def stage_strip(result: Result) -> str:
 
     def word(name: str) -> str:
         stage = result.stage(name)
-        return "..." if stage is None and result.awaited(name) else status_word(stage)
+        if stage is None and result.awaited(name):
+            return "..."
+        return "ok" if stage is not None and stage.status == "cached" else status_word(stage)
 
     for status, names in groupby((n for n in result.planned if n != "source"), key=word):
         if status not in ("FAILED", "CRASHED"):

@@ -8,9 +8,7 @@ from typing import Protocol
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.geometry import Size
 from textual.message import Message
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import TextArea
 
@@ -19,6 +17,7 @@ from explorer.model import panes, report
 from explorer.model.arrangement import PANES, TALL
 from explorer.model.files import SourceFile, Swap
 from explorer.model.session import Session, Settings
+from explorer.screens.asking import Asking
 from explorer.widgets.code_view import GUTTER, CodeView
 from explorer.widgets.find_bar import FindBar
 from explorer.widgets.pane import Pane
@@ -53,7 +52,7 @@ class EngineEvent(Message):
         self.event = event
 
 
-class MainBase(Screen[None]):
+class MainBase(Asking):
     """Panes around a session. Events change the session; `update` then shows it, once for any number of events."""
 
     AUTO_FOCUS = ""
@@ -99,6 +98,7 @@ class MainBase(Screen[None]):
         await self.engine.start()
         self.open_module()
         self.compile()
+        self._update()
 
     async def on_unmount(self) -> None:
         """End the children."""
@@ -282,8 +282,3 @@ class MainBase(Screen[None]):
         self.update()
         self.panes[name].body.focus()
         self.ensure_compiled()
-
-    @property
-    def screen_size(self) -> Size:
-        """Columns and rows of the terminal."""
-        return self.app.size

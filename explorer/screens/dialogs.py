@@ -70,7 +70,7 @@ class Confirm(ModalScreen[str]):
         self.dismiss(letter)
 
 
-class Choose(ModalScreen[int | None]):
+class Choose(ModalScreen[int]):
     """Asks for one of a list; dismissed with its index."""
 
     DEFAULT_CSS = _BOX.format(name="Choose")
@@ -103,7 +103,7 @@ class Choose(ModalScreen[int | None]):
         self.dismiss(event.option_index)
 
 
-class Ask(ModalScreen[str | None]):
+class Ask(ModalScreen[str]):
     """Asks for a line of text."""
 
     DEFAULT_CSS = _BOX.format(name="Ask")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from explorer.screens.base import MainBase
-from explorer.screens.dialogs import Confirm
 
 
 class FileCommands(MainBase):
@@ -22,14 +21,14 @@ class FileCommands(MainBase):
             self._write(then)
             return
 
-        def answered(answer: str | None) -> None:
+        def answered(answer: str) -> None:
             if answer == "o":
                 self._write(then)
             elif answer == "r":
                 self._reload()
 
         answers = {"c": "cancel", "o": "overwrite it", "r": "reload it, dropping my edits"}
-        self.app.push_screen(Confirm(f"{changed} Your edits are not saved yet.", answers), answered)
+        self.confirm(f"{changed} Your edits are not saved yet.", answers, answered)
 
     def _write(self, then: Callable[[], None] | None) -> None:
         text = self.editor.text
@@ -52,9 +51,7 @@ class FileCommands(MainBase):
             self._reload()
             return
         answers = {"c": "cancel", "r": "reload, dropping my edits"}
-        self.app.push_screen(
-            Confirm("There are unsaved edits.", answers), lambda a: self._reload() if a == "r" else None
-        )
+        self.confirm("There are unsaved edits.", answers, lambda answer: self._reload() if answer == "r" else None)
 
     def _reload(self) -> None:
         try:
@@ -78,14 +75,14 @@ class FileCommands(MainBase):
             self._leave()
             return
 
-        def answered(answer: str | None) -> None:
+        def answered(answer: str) -> None:
             if answer == "s":
                 self.save(self._leave)
             elif answer == "d":
                 self._leave()
 
         answers = {"s": "save and quit", "d": "discard the edits", "c": "cancel"}
-        self.app.push_screen(Confirm(f"{self.file.path.name} has unsaved edits.", answers), answered)
+        self.confirm(f"{self.file.path.name} has unsaved edits.", answers, answered)
 
     def _leave(self) -> None:
         self.swap.clear()
@@ -97,7 +94,7 @@ class FileCommands(MainBase):
         if recovered is None:
             return
 
-        def answered(answer: str | None) -> None:
+        def answered(answer: str) -> None:
             if answer == "r":
                 self.replace_text(recovered.text)
                 self.write_swap()
@@ -107,4 +104,4 @@ class FileCommands(MainBase):
 
         question = f"Unsaved edits of {self.file.path.name} are left from a session that ended {recovered.age}."
         answers = {"r": "recover them", "d": "discard them", "k": "keep them for later"}
-        self.app.push_screen(Confirm(question, answers), answered)
+        self.confirm(question, answers, answered)

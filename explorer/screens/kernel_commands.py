@@ -5,7 +5,6 @@ from __future__ import annotations
 from explorer.model import panes
 from explorer.model.session import BACKENDS
 from explorer.screens.base import MainBase
-from explorer.screens.dialogs import Choose
 from explorer.widgets.pane import Pane
 
 
@@ -63,11 +62,8 @@ class KernelCommands(MainBase):
         here = (info.name if info is not None else None, self.session.example)
         current = next((i for i, choice in enumerate(choices) if choice[:2] == here), 0)
 
-        def chosen(index: int | None) -> None:
-            if index is not None:
-                self.select_example(*choices[index][:2])
-
-        self.app.push_screen(Choose("Kernel and example", [label for _, _, label in choices], current), chosen)
+        labels = [label for _, _, label in choices]
+        self.choose("Kernel and example", labels, current, lambda index: self.select_example(*choices[index][:2]))
 
     def select_example(self, kernel: str, example: int) -> None:
         """Select a kernel and one of its examples."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from textual import on
-from textual.widgets import Input
 
 from explorer.model.arrangement import PANES
 from explorer.model.panes import TITLES
 from explorer.model.search import hits, next_hit
-from explorer.screens.dialogs import Ask, Choose, Confirm
 from explorer.screens.kernel_commands import KernelCommands
 from explorer.widgets.code_view import CodeView
+from explorer.widgets.find_bar import FindBar
 from explorer.widgets.pane import Pane
 
 _EXTENSIONS = {"cuda": "cu", "mlir": "mlir", "llvm": "ll", "ptx": "ptx", "sass": "sass", "asm": "s"}
@@ -27,19 +26,19 @@ class ListingCommands(KernelCommands):
 
     # Find
 
-    def action_find(self) -> None:
+    async def action_find(self) -> None:
         """Type what to look for."""
         if self._view() is not None:
-            self.find_bar.open()
+            await self.find_bar.open()
 
-    @on(Input.Changed, "#find")
-    def _query_changed(self, event: Input.Changed) -> None:
+    @on(FindBar.Changed)
+    def _query_changed(self, event: FindBar.Changed) -> None:
         if (found := self._view()) is not None:
-            found[1].search(event.value)
-            self.find_bar.show_count(len(hits(found[1].lines, event.value)))
+            found[1].search(event.query)
+            self.find_bar.show_count(len(hits(found[1].lines, event.query)))
 
-    @on(Input.Submitted, "#find")
-    def _query_done(self, event: Input.Submitted) -> None:
+    @on(FindBar.Done)
+    def _query_done(self) -> None:
         self.find_bar.close()
         if (found := self._view()) is not None:
             found[1].focus()
@@ -108,18 +107,16 @@ class ListingCommands(KernelCommands):
             else:
                 self.app.notify(f"{len(text.encode())} bytes to {path}", title="Written")
 
-        def named(answer: str | None) -> None:
-            if not answer:
-                return
+        def named(answer: str) -> None:
             path = Path(answer).expanduser()
             if path.exists():
                 question = f"{path} is there already. Overwrite it?"
                 answers = {"n": "no, keep it", "o": "overwrite"}
-                self.app.push_screen(Confirm(question, answers), lambda a: write(path) if a == "o" else None)
+                self.confirm(question, answers, lambda answer: write(path) if answer == "o" else None)
             else:
                 write(path)
 
-        self.app.push_screen(Ask("Write the listing to", name), named)
+        self.ask("Write the listing to", name, named)
 
     # Panes
 
@@ -137,12 +134,9 @@ class ListingCommands(KernelCommands):
     def action_jump(self) -> None:
         """Choose a pane from a list."""
 
-        def chosen(index: int | None) -> None:
-            if index is not None:
-                self.go_to_pane(PANES[index])
-
         titles = [f"{number} {TITLES[name]}" for number, name in enumerate(PANES, start=1)]
-        self.app.push_screen(Choose("Go to pane", titles, PANES.index(self.focused_pane.name or "source")), chosen)
+        here = PANES.index(self.focused_pane.name or "source")
+        self.choose("Go to pane", titles, here, lambda index: self.go_to_pane(PANES[index]))
 
     def action_zoom(self) -> None:
         """Give the pane all the room, or back."""

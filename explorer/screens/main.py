@@ -8,12 +8,8 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from explorer.actions import ACTIONS, Action
-from explorer.screens.dialogs import Choose
 from explorer.screens.file_commands import FileCommands
-from explorer.screens.help import help_lines
-from explorer.screens.info import info_lines
 from explorer.screens.listing_commands import ListingCommands
-from explorer.screens.text import TextScreen
 from explorer.themes import THEMES
 from explorer.widgets.code_view import CodeView
 
@@ -45,19 +41,17 @@ class MainScreen(ListingCommands, FileCommands):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.app.push_screen(TextScreen("Help", help_lines(self.focused_pane.name or "source")))
+        from explorer.screens.help import help_lines
+
+        self.show_text("Help", help_lines(self.focused_pane.name or "source"))
 
     def action_info(self) -> None:
         """Show versions, device, skipped stages and the children's output."""
-        colours = str(self.app.console.color_system or "no")
-        self.app.push_screen(TextScreen("Information", info_lines(self.session, colours)))
+        from explorer.screens.info import info_lines
+
+        self.show_text("Information", info_lines(self.session, str(self.app.console.color_system or "no")))
 
     def action_theme(self) -> None:
         """Choose the colours."""
         current = THEMES.index(self.app.theme) if self.app.theme in THEMES else 0
-
-        def chosen(index: int | None) -> None:
-            if index is not None:
-                self.app.theme = THEMES[index]
-
-        self.app.push_screen(Choose("Colours", THEMES, current), chosen)
+        self.choose("Colours", THEMES, current, lambda index: setattr(self.app, "theme", THEMES[index]))

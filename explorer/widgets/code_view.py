@@ -181,18 +181,23 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
     def _style(self, name: str) -> Style:
         """A token style or a component's, complete with the widget's colours."""
         if not self._styles_by_name:
+            # `rich_style` is computed anew each time it is read; these are kept until the style changes.
             base = self.rich_style
             self._styles_by_name = {token: base + style for token, style in syntax_styles(self).items()}
             for component in self.COMPONENT_CLASSES:
                 self._styles_by_name[component] = self.get_component_rich_style(component, partial=True)
         return self._styles_by_name.get(name) or self._styles_by_name[""]
 
+    @property
+    def _base(self) -> Style:
+        return self._style("")
+
     def make_row(self, y: int) -> Strip:
         """Row `y` of the window: gutter, then the visible part of the text."""
         width = self.size.width
         row = round(self.scroll_y) + y
         if row >= len(self.lines):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._base)
         scroll_x = round(self.scroll_x)
         text, row_style = self._row(row)
         text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, row_style).apply_offsets(scroll_x, row)
@@ -212,7 +217,7 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         span = selection.get_span(row) if selection else None
         cursor = self._is_cursor(row)
         row_style = self._style("code--cursor") if cursor else Style()
-        fill = self.rich_style + row_style
+        fill = self._base + row_style
         key = (row, cursor, span)
         strip = self._strips.get(key)
         if strip is None:

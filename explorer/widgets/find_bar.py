@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.widgets import Input
+from textual.message import Message
 
 from explorer.widgets.text_line import Part, TextLine
 
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
 
 class FindBar(Horizontal):
-    """`/`, a field, and how many lines match. Hidden until it is needed."""
+    """`/`, a field, and how many lines match. Hidden until it is needed, and its field not made before."""
 
     DEFAULT_CSS = """
     FindBar { height: 1; display: none; background: $surface; }
@@ -20,21 +26,36 @@ class FindBar(Horizontal):
     FindBar > .count { width: 24; }
     """
 
+    @dataclass
+    class Changed(Message):
+        """What is looked for changed."""
+
+        query: str
+
+    class Done(Message):
+        """Enter was pressed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._field: Input | None = None
+        self.query_text = ""
+
     def compose(self) -> ComposeResult:
-        """Sign, field, count."""
+        """Sign and count; the field comes between them."""
         yield TextLine(classes="slash")
-        yield Input(id="find")
         yield TextLine(classes="count")
 
-    def on_mount(self) -> None:
-        """The sign never changes."""
-        self.query_one(".slash", TextLine).show([Part("/ ")])
-        self.query_one(Input).cursor_blink = False
-
-    def open(self) -> None:
+    async def open(self) -> None:
         """Show the field and type into it."""
         self.add_class("-open")
-        self.query_one(Input).focus()
+        if self._field is None:
+            from textual.widgets import Input  # not at the start: it and its style sheet cost milliseconds
+
+            self._field = Input(id="find")
+            self._field.cursor_blink = False
+            self.query_one(".slash", TextLine).show([Part("/ ")])
+            await self.mount(self._field, after=0)
+        self._field.focus()
 
     def close(self) -> None:
         """Hide it."""
@@ -45,13 +66,18 @@ class FindBar(Horizontal):
         """Whether it is shown."""
         return self.has_class("-open")
 
-    @property
-    def query_text(self) -> str:
-        """What is looked for."""
-        return self.query_one(Input).value
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Pass on what is typed."""
+        event.stop()
+        self.query_text = event.value
+        self.post_message(self.Changed(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Pass on that it is complete."""
+        event.stop()
+        self.post_message(self.Done())
 
     def show_count(self, number: int) -> None:
         """How many lines match."""
-        self.query_one(".count", TextLine).show(
-            [Part(f"{number} line{'' if number == 1 else 's'} " if self.query_text else "")]
-        )
+        text = f"{number} line{'' if number == 1 else 's'} " if self.query_text else ""
+        self.query_one(".count", TextLine).show([Part(text)])

@@ -43,6 +43,7 @@ class TextLine(ChangedRows, Widget):
         super().__init__(id=id, classes=classes)
         self._left: Sequence[Part] = ()
         self._right: Sequence[Part] = ()
+        self._styles: tuple[Style, dict[str, Style]] | None = None
 
     def show(self, left: Sequence[Part], right: Sequence[Part] = ()) -> None:
         """Show these parts."""
@@ -55,9 +56,16 @@ class TextLine(ChangedRows, Widget):
         """What is shown, uncut."""
         return "".join(part.text for part in (*self._left, *self._right))
 
+    def notify_style_update(self) -> None:
+        """Styles must be looked up anew."""
+        self._styles = None
+        super().notify_style_update()
+
     def make_row(self, y: int) -> Strip:
         """The only row."""
-        base, styles = self.rich_style, syntax_styles(self)
+        if self._styles is None:
+            self._styles = self.rich_style, syntax_styles(self)
+        base, styles = self._styles
 
         def segments(parts: Sequence[Part]) -> list[Segment]:
             out = []

@@ -46,7 +46,9 @@ async def test_opening_compiles_and_fills_every_pane(tmp_path: Path) -> None:
         assert e.line("#header").startswith(" add.py > add_kernel  n=1000")
         stages = e.lines("stages")
         assert stages[0] == "  cuda: add_kernel(*fp32:16, *fp32:16, i32)  12.0 ms".strip()
-        assert any(line.startswith("  skipped   cubin") and "nvJitLink is not installed" in line for line in stages)
+        assert any(
+            line.split()[0] == "skipped" and "cubin" in line and "nvJitLink is not installed" in line for line in stages
+        )
 
 
 async def test_typing_compiles_the_text_and_updates_panes(tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ async def test_a_failure_stands_at_its_place_and_keeps_the_last_good_panes(tmp_p
         assert row(e, "source", 10).startswith("11 E"), "the gutter names the line"
         underlined = [s.text for s in e.main.editor.make_row(10) if s.style is not None and s.style.underline]
         assert underlined == ["b"], "column 30 of the line"
-        assert "  FAILED    tree" in "\n".join(e.lines("stages"))
+        assert any(line.split()[0] == "FAILED" and "  tree  " in line for line in e.lines("stages"))
         assert "11:30 expected an expression" in "\n".join(e.lines("stages"))
         assert "1 error" in e.heading("source")
         await e.press("backspace")
@@ -118,7 +120,7 @@ async def test_text_that_cannot_be_read_keeps_every_listing(tmp_path: Path) -> N
         for pane in ("tree", "ssa", "cuda", "mlir", "asm"):
             assert e.lines(pane)
             assert "stale" in e.heading(pane)
-        assert "FAILED    source" in "\n".join(e.lines("stages"))
+        assert any(line.split()[0] == "FAILED" and "  source  " in line for line in e.lines("stages"))
         assert "add_kernel" in e.line("#header")
 
 
@@ -175,7 +177,9 @@ async def test_a_dead_child_costs_one_red_stage(tmp_path: Path) -> None:
         )
         e.engine.emit(ChildFailed(generation, failure))
         await e.pilot.pause()
-        assert any("CRASHED   cuda" in line and "killed by SIGSEGV" in line for line in e.lines("stages"))
+        assert any(
+            "CRASHED" in line and "  cuda  " in line and "killed by SIGSEGV" in line for line in e.lines("stages")
+        )
         assert "stale" in e.heading("cuda")
         assert list(e.main.session.log)[-1] == "compiler: boom"
         await e.press("y")

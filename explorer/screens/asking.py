@@ -1,0 +1,45 @@
+"""Dialogs as methods of a screen. Their code is imported when one is first shown: starting does not wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from textual.screen import Screen
+
+Answer = TypeVar("Answer")
+
+
+class Asking(Screen[None]):
+    """A screen that asks. `then` is called with the answer; where there is none it is not called at all."""
+
+    def confirm(self, question: str, answers: dict[str, str], then: Callable[[str], object]) -> None:
+        """Ask for one of `answers` (label by letter; the first has the focus)."""
+        from explorer.screens.dialogs import Confirm
+
+        self._push(Confirm(question, answers), then)
+
+    def choose(self, question: str, options: Sequence[str], current: int, then: Callable[[int], object]) -> None:
+        """Ask for one of a list, by index."""
+        from explorer.screens.dialogs import Choose
+
+        self._push(Choose(question, options, current), then)
+
+    def ask(self, question: str, value: str, then: Callable[[str], object]) -> None:
+        """Ask for a line of text."""
+        from explorer.screens.dialogs import Ask
+
+        self._push(Ask(question, value), then)
+
+    def _push(self, dialog: Screen[Answer], then: Callable[[Answer], object]) -> None:
+        def answered(answer: Answer | None) -> None:
+            if answer is not None and answer != "":
+                then(answer)
+
+        self.app.push_screen(dialog, answered)
+
+    def show_text(self, title: str, lines: list[str]) -> None:
+        """Show lines to read."""
+        from explorer.screens.text import TextScreen
+
+        self.app.push_screen(TextScreen(title, lines))
