@@ -25,7 +25,8 @@ VECTOR_BYTES = 16
 
 
 def choose_layouts(func: Func, target: Target) -> dict[Value, Layout]:
-    """The layout of every value; with `form="plain"` a thread's elements are not consecutive (no vectors)."""
+    """The layout of every value; a thread's elements are not consecutive where there are no vectors:
+    with `form="plain"`, and in the memref form, whose accesses are of one element."""
     values = [*func.params, *(v for op in func.walk() for v in op.results)]
     smallest: dict[int, int] = {}
     for op in func.walk():
@@ -43,7 +44,8 @@ def choose_layouts(func: Func, target: Target) -> dict[Value, Layout]:
             continue
         (size,) = value.type.shape
         if size not in by_size:
-            vector = 1 if target.form == "plain" else VECTOR_BYTES // smallest.get(size, VECTOR_BYTES)
+            single = target.form == "plain" or target.abi == "memref"
+            vector = 1 if single else VECTOR_BYTES // smallest.get(size, VECTOR_BYTES)
             by_size[size] = blocked(size, vector, target.num_warps)
         layouts[value] = by_size[size]
     return layouts

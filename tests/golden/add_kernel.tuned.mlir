@@ -7,8 +7,6 @@ module attributes {gpu.container_module} {
       %thread_id_x = arith.index_cast %tid_x : index to i32
       %c_i32_2 = arith.constant 2 : i32
       %at1024 = arith.shli %thread_id_x, %c_i32_2 : i32
-      %array3 = llvm.alloca %c_i32_2 x vector<4xi32> : (i32) -> !llvm.ptr
-      %array5 = llvm.alloca %c_i32_2 x vector<4xi1> : (i32) -> !llvm.ptr
       %array6 = llvm.alloca %c_i32_2 x vector<4xf32> : (i32) -> !llvm.ptr
       %array8 = llvm.alloca %c_i32_2 x vector<4xf32> : (i32) -> !llvm.ptr
       %c_i32_1024 = arith.constant 1024 : i32
@@ -47,10 +45,6 @@ module attributes {gpu.container_module} {
           %loaded8 = llvm.intr.masked.gather %v7, %v5, %c_f32_0_0_x4 {alignment = 4 : i32} : (vector<4x!llvm.ptr<1>>, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
           scf.yield %loaded8 : vector<4xf32>
         }
-        %slot3 = llvm.getelementptr %array3[%r] : (!llvm.ptr, i32) -> !llvm.ptr, vector<4xi32>
-        llvm.store %v3, %slot3 : vector<4xi32>, !llvm.ptr
-        %slot5 = llvm.getelementptr %array5[%r] : (!llvm.ptr, i32) -> !llvm.ptr, vector<4xi1>
-        llvm.store %v5, %slot5 : vector<4xi1>, !llvm.ptr
         %slot6 = llvm.getelementptr %array6[%r] : (!llvm.ptr, i32) -> !llvm.ptr, vector<4xf32>
         llvm.store %v6, %slot6 : vector<4xf32>, !llvm.ptr
         %slot8 = llvm.getelementptr %array8[%r] : (!llvm.ptr, i32) -> !llvm.ptr, vector<4xf32>
@@ -62,11 +56,17 @@ module attributes {gpu.container_module} {
         %slot8 = llvm.getelementptr %array8[%r] : (!llvm.ptr, i32) -> !llvm.ptr, vector<4xf32>
         %v8 = llvm.load %slot8 : !llvm.ptr -> vector<4xf32>
         %v9 = arith.addf %v6, %v8 : vector<4xf32>
-        %slot3 = llvm.getelementptr %array3[%r] : (!llvm.ptr, i32) -> !llvm.ptr, vector<4xi32>
-        %v3 = llvm.load %slot3 : !llvm.ptr -> vector<4xi32>
+        %c_i32_9 = arith.constant 9 : i32
+        %trip1024 = arith.shli %r, %c_i32_9 : i32
+        %first1024 = arith.addi %at1024, %trip1024 : i32
+        %lanes4 = arith.constant dense<[0, 1, 2, 3]> : vector<4xi32>
+        %chunk1024 = vector.broadcast %first1024 : i32 to vector<4xi32>
+        %pos1024 = arith.addi %chunk1024, %lanes4 : vector<4xi32>
+        %splat2 = vector.broadcast %v1 : i32 to vector<4xi32>
+        %v3 = arith.addi %splat2, %pos1024 : vector<4xi32>
         %v10 = llvm.getelementptr %out[%v3] : (!llvm.ptr<1>, vector<4xi32>) -> vector<4x!llvm.ptr<1>>, f32
-        %slot5 = llvm.getelementptr %array5[%r] : (!llvm.ptr, i32) -> !llvm.ptr, vector<4xi1>
-        %v5 = llvm.load %slot5 : !llvm.ptr -> vector<4xi1>
+        %splat3 = vector.broadcast %n : i32 to vector<4xi32>
+        %v5 = arith.cmpi slt, %v3, %splat3 : vector<4xi32>
         %all_store0 = vector.reduction <and>, %v5 : vector<4xi1> into i1
         scf.if %all_store0 {
           %ptr_store0 = llvm.extractelement %v10[%c_i32_0 : i32] : vector<4x!llvm.ptr<1>>

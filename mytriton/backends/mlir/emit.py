@@ -20,18 +20,37 @@ from mytriton.backends.mlir.places import Positions, write_indices
 from mytriton.backends.mlir.pointer import PointerForm
 from mytriton.backends.mlir.text import Text
 from mytriton.ir import ops
-from mytriton.ir.core import Op, ParamInfo, Value, definitions
+from mytriton.ir.core import Func, Op, ParamInfo, Value, definitions
 from mytriton.ir.printer import Printer
 from mytriton.layout.layout import replicated
 from mytriton.layout.program import LaidOut, Segment
 from mytriton.stage import Line
 from mytriton.target import Target
-from mytriton.types import BlockType, ScalarType, is_pointer
+from mytriton.types import BlockType, ScalarType, is_float, is_pointer
 
 #: Loops up to this many trips are unrolled in full, so that the arrays between them become registers; left to itself
 #: LLVM does not when the body has branches, and the arrays then stay in (slow) local memory.
 MAX_UNROLL = 32
 _UNROLL = " {loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}"
+
+
+def cheap(func: Func) -> dict[Value, int]:
+    """Block values that take at most `_CHEAP` integer operations from scalars and the thread's position, with their
+    number: offsets, the masks made of them, addresses. Keeping these would cost more registers than it saves time."""
+    costs: dict[Value, int] = {}
+    for op in func.walk():
+        if isinstance(op, (ops.Splat, ops.Arange)):
+            costs[op.result] = 0
+        elif isinstance(op, _CHEAP_OPERATIONS) and not any(is_float(v.type) for v in op.operands):
+            blocks = [v for v in op.operands if isinstance(v.type, BlockType)]
+            cost = 1 + sum(costs.get(v, _CHEAP) for v in blocks)
+            if blocks and cost <= _CHEAP:
+                costs[op.result] = cost
+    return costs
+
+
+_CHEAP = 4
+_CHEAP_OPERATIONS = (ops.Add, ops.Sub, ops.Mul, ops.And, ops.Or, ops.Compare, ops.AddPtr)
 
 
 def emit(laid_out: LaidOut, target: Target) -> list[Line]:
@@ -50,6 +69,7 @@ class _Emitter:
         self.form = self._form()
         self._emitters: dict[int | None, ElementEmitter] = {}
         self._stores = 0
+        self._cheap = cheap(self.func)
         self._kept = self._arrays()
 
     def _form(self) -> MemoryForm:
@@ -102,12 +122,12 @@ class _Emitter:
         return segment.registers // (self._width(segment) or 1)
 
     def _arrays(self) -> dict[Value, str]:
-        """The array of each value that one loop makes and another needs. A splat is made again instead."""
+        """The array of each value that one loop makes and another needs, unless it is as cheap to make again."""
         return {
             value: f"%array{result_name(self.context.definitions[value]).lstrip('%v')}"
             for segment in self.laid_out.segments
             for value in segment.escaping
-            if self._trips(segment) > 1 and not isinstance(self.context.definitions[value], ops.Splat)
+            if self._trips(segment) > 1 and value not in self._cheap
         }
 
     def _segment(self, segment: Segment) -> None:
@@ -123,20 +143,30 @@ class _Emitter:
                 stack.enter_context(text.region(head, _UNROLL if trips <= MAX_UNROLL else ""))
             made = {value for op in segment.ops for value in op.results}
             for op in segment.ops:
-                text.at(op.span, self.printer.ids(op))
                 for value in op.operands:
-                    self._fetch(value, made)
+                    self._fetch(value, made, segment)
+                text.at(op.span, self.printer.ids(op))
                 self._op(op, segment)
             for value in segment.escaping:
                 if value in self._kept:
                     text.at(None, (value.id,))
                     self.form.keep(self._kept[value], value)
 
-    def _fetch(self, value: Value, made: set[Value]) -> None:
-        """Take a value that an earlier loop kept into this trip."""
-        if value in self._kept and value not in made:
+    def _fetch(self, value: Value, made: set[Value], segment: Segment) -> None:
+        """Make a value that an earlier loop made available in this trip: from its array, or once more."""
+        if segment.layout is None or value in made:
+            return
+        if value in self._kept:
             made.add(value)
+            self.text.at(None, (value.id,))
             self.form.fetch(self._kept[value], value)
+        elif value in self._cheap and self._trips(segment) > 1:
+            made.add(value)
+            op = self.context.definitions[value]
+            for operand in op.operands:
+                self._fetch(operand, made, segment)
+            self.text.at(op.span, self.printer.ids(op))
+            self._op(op, segment)
 
     # --- operations ---------------------------------------------------------------------------------------------------
 
