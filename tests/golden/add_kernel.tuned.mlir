@@ -25,24 +25,24 @@ module attributes {gpu.container_module} {
         %v4 = llvm.getelementptr %x[%v3] : (!llvm.ptr<1>, vector<4xi32>) -> vector<4x!llvm.ptr<1>>, f32
         %splat3 = vector.broadcast %n : i32 to vector<4xi32>
         %v5 = arith.cmpi slt, %v3, %splat3 : vector<4xi32>
+        %ptr6 = llvm.extractelement %v4[%c_i32_0 : i32] : vector<4x!llvm.ptr<1>>
         %all6 = vector.reduction <and>, %v5 : vector<4xi1> into i1
         %c_f32_0_0_x4 = arith.constant dense<0.000000e+00> : vector<4xf32>
         %v6 = scf.if %all6 -> (vector<4xf32>) {
-          %ptr6 = llvm.extractelement %v4[%c_i32_0 : i32] : vector<4x!llvm.ptr<1>>
           %loaded6 = llvm.load %ptr6 {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
           scf.yield %loaded6 : vector<4xf32>
         } else {
-          %loaded6 = llvm.intr.masked.gather %v4, %v5, %c_f32_0_0_x4 {alignment = 4 : i32} : (vector<4x!llvm.ptr<1>>, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
+          %loaded6 = llvm.intr.masked.load %ptr6, %v5, %c_f32_0_0_x4 {alignment = 4 : i32} : (!llvm.ptr<1>, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
           scf.yield %loaded6 : vector<4xf32>
         }
         %v7 = llvm.getelementptr %y[%v3] : (!llvm.ptr<1>, vector<4xi32>) -> vector<4x!llvm.ptr<1>>, f32
+        %ptr8 = llvm.extractelement %v7[%c_i32_0 : i32] : vector<4x!llvm.ptr<1>>
         %all8 = vector.reduction <and>, %v5 : vector<4xi1> into i1
         %v8 = scf.if %all8 -> (vector<4xf32>) {
-          %ptr8 = llvm.extractelement %v7[%c_i32_0 : i32] : vector<4x!llvm.ptr<1>>
           %loaded8 = llvm.load %ptr8 {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
           scf.yield %loaded8 : vector<4xf32>
         } else {
-          %loaded8 = llvm.intr.masked.gather %v7, %v5, %c_f32_0_0_x4 {alignment = 4 : i32} : (vector<4x!llvm.ptr<1>>, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
+          %loaded8 = llvm.intr.masked.load %ptr8, %v5, %c_f32_0_0_x4 {alignment = 4 : i32} : (!llvm.ptr<1>, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
           scf.yield %loaded8 : vector<4xf32>
         }
         %slot6 = llvm.getelementptr %array6[%r] : (!llvm.ptr, i32) -> !llvm.ptr, vector<4xf32>
@@ -67,12 +67,12 @@ module attributes {gpu.container_module} {
         %v10 = llvm.getelementptr %out[%v3] : (!llvm.ptr<1>, vector<4xi32>) -> vector<4x!llvm.ptr<1>>, f32
         %splat3 = vector.broadcast %n : i32 to vector<4xi32>
         %v5 = arith.cmpi slt, %v3, %splat3 : vector<4xi32>
+        %ptr_store0 = llvm.extractelement %v10[%c_i32_0 : i32] : vector<4x!llvm.ptr<1>>
         %all_store0 = vector.reduction <and>, %v5 : vector<4xi1> into i1
         scf.if %all_store0 {
-          %ptr_store0 = llvm.extractelement %v10[%c_i32_0 : i32] : vector<4x!llvm.ptr<1>>
           llvm.store %v9, %ptr_store0 {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
         } else {
-          llvm.intr.masked.scatter %v9, %v10, %v5 {alignment = 4 : i32} : vector<4xf32>, vector<4xi1> into vector<4x!llvm.ptr<1>>
+          llvm.intr.masked.store %v9, %ptr_store0, %v5 {alignment = 4 : i32} : vector<4xf32>, vector<4xi1> into !llvm.ptr<1>
         }
       } {loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}
       gpu.return

@@ -167,7 +167,12 @@ class _Chunk:
         aligned = axis.divisible if axis is not None else 1
         self._alignment = min(self._width, aligned) * self._element.bytes
         self.uniform = mask is not None and axes[mask].constant >= self._width
+        self._first = ""
         self.condition: str | None = None
+        if self.consecutive:
+            self._first = f"%ptr{name}"
+            zero, pointers = form.text.i32(0), f"vector<{self._width}x{_POINTER}>"
+            self._text.write(f"{self._first} = llvm.extractelement {self._pointers}[{zero} : i32] : {pointers}")
         if self.consecutive and mask is not None:
             self.condition = f"%all{name}"
             bits = f"vector<{self._width}xi1>"
@@ -178,22 +183,15 @@ class _Chunk:
             )
             self._text.write(f"{self.condition} = {take} {bits}{'' if self.uniform else ' into i1'}")
 
-    def _first(self) -> str:
-        name, zero = f"%ptr{self._name}", self._text.i32(0)
-        pointers = f"vector<{self._width}x{_POINTER}>"
-        self._text.write(f"{name} = llvm.extractelement {self._pointers}[{zero} : i32] : {pointers}")
-        return name
-
     def read(self, result: str) -> None:
         """All lanes in one access."""
-        first = self._first()
         self._text.write(
-            f"{result} = llvm.load {first} {{alignment = {self._alignment} : i64}} : {_POINTER} -> {self.type}"
+            f"{result} = llvm.load {self._first} {{alignment = {self._alignment} : i64}} : {_POINTER} -> {self.type}"
         )
 
     def put(self, value: str) -> None:
         """All lanes in one access."""
-        first = self._first()
+        first = self._first
         self._text.write(
             f"llvm.store {value}, {first} {{alignment = {self._alignment} : i64}} : {self.type}, {_POINTER}"
         )
@@ -203,16 +201,21 @@ class _Chunk:
 
     def gather(self, result: str, other: str) -> None:
         """Each lane alone, where the mask is set."""
-        operands = f"{self._pointers}, {self._lane_mask()}, {other}"
-        self._text.write(
-            f"{result} = llvm.intr.masked.gather {operands} {{alignment = {self._element.bytes} : i32}} : "
-            f"(vector<{self._width}x{_POINTER}>, vector<{self._width}xi1>, {self.type}) -> {self.type}"
-        )
+        mask, bits = self._lane_mask(), f"vector<{self._width}xi1>"
+        if self.consecutive:  # one address and fixed distances from it
+            access, types = f"load {self._first}, {mask}, {other}", f"({_POINTER}, {bits}, {self.type})"
+        else:
+            access = f"gather {self._pointers}, {mask}, {other}"
+            types = f"(vector<{self._width}x{_POINTER}>, {bits}, {self.type})"
+        aligned = f"{{alignment = {self._element.bytes} : i32}}"
+        self._text.write(f"{result} = llvm.intr.masked.{access} {aligned} : {types} -> {self.type}")
 
     def scatter(self, value: str) -> None:
         """Each lane alone, where the mask is set."""
-        operands = f"{value}, {self._pointers}, {self._lane_mask()}"
-        self._text.write(
-            f"llvm.intr.masked.scatter {operands} {{alignment = {self._element.bytes} : i32}} : "
-            f"{self.type}, vector<{self._width}xi1> into vector<{self._width}x{_POINTER}>"
-        )
+        mask, types = self._lane_mask(), f"{self.type}, vector<{self._width}xi1> into"
+        if self.consecutive:
+            access, to = f"store {value}, {self._first}, {mask}", _POINTER
+        else:
+            access, to = f"scatter {value}, {self._pointers}, {mask}", f"vector<{self._width}x{_POINTER}>"
+        aligned = f"{{alignment = {self._element.bytes} : i32}}"
+        self._text.write(f"llvm.intr.masked.{access} {aligned} : {types} {to}")
