@@ -9,6 +9,9 @@ from dataclasses import dataclass
 #: bottom row does.
 MEDIUM, WIDE, TALL = 100, 160, 32
 
+#: The source's column is a little wider: its lines are the ones that are typed.
+COLUMN_WEIGHTS = (10, 9, 9, 9)
+
 PANES = ("source", "tree", "ssa", "cuda", "mlir", "asm", "stages", "problems", "run")
 
 
@@ -79,7 +82,7 @@ def arrange(
         return min(slot.panes, key=order.index)
 
     upper = height - bottom_height
-    for (x, w), column in zip(split(width, [1] * len(columns), 1), columns, strict=True):
+    for (x, w), column in zip(split(width, COLUMN_WEIGHTS[: len(columns)], 1), columns, strict=True):
         for (y, h), slot in zip(split(upper, [s.weight for s in column], 0), column, strict=True):
             boxes.append(Box(front(slot), x, y, w, h))
     for (x, w), slot in zip(split(width, [s.weight for s in bottom], 1) if bottom else (), bottom, strict=True):
