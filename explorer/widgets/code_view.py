@@ -123,8 +123,10 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
 
     def link(self, rows: Sequence[int], *, reveal: bool = True) -> None:
         """Mark `rows` as coming from the line under the cursor elsewhere; bring the first into view."""
-        self._linked = frozenset(rows)
-        self.refresh()
+        linked = frozenset(rows)
+        if linked != self._linked:
+            self._linked = linked
+            self.refresh()
         if reveal and rows and not any(self._visible(row) for row in rows):
             self.scroll_to(y=max(0, rows[0] - self.size.height // 3), animate=False)
 
@@ -195,10 +197,10 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
     def make_row(self, y: int) -> Strip:
         """Row `y` of the window: gutter, then the visible part of the text."""
         width = self.size.width
-        row = round(self.scroll_y) + y
+        scroll_x, scroll_y = self.scroll_offset
+        row = scroll_y + y
         if row >= len(self.lines):
             return Strip.blank(width, self._base)
-        scroll_x = round(self.scroll_x)
         text, row_style = self._row(row)
         text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, row_style).apply_offsets(scroll_x, row)
         # A link lights the gutter alone: two cells a row, whatever the number of rows and the speed of the line.
