@@ -12,7 +12,8 @@ from mytriton.types import ScalarType, f32, f64, i1, i32, i64
 UNARY: dict[str, Callable[[Any], Any]] = {
     "-": operator.neg,
     "+": operator.pos,
-    "~": operator.invert,
+    # As at run time; Python's own ~True is -2, and deprecated.
+    "~": lambda x: not x if isinstance(x, bool) else operator.invert(x),
     "not": operator.not_,
 }
 BINARY: dict[str, Callable[[Any, Any], Any]] = {

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mytriton import read_module
+from mytriton import CompileError, read_module
+from mytriton.frontend import syntax
 from mytriton.frontend.constants import convert, round_float
 from mytriton.frontend.lower import lower
 from mytriton.frontend.parse import parse
@@ -212,10 +213,13 @@ def test_constexpr_arithmetic_is_pythons():
         tl.store(out, 1 < N <= 7 < 8)
         tl.store(out, N or undefined)
         tl.store(out, float("-inf"))
+        tl.store(out, ~F)
+        tl.store(out, ~N)
     """
     stores = ssa(text, '*fp64, 7, False, "gelu", None').splitlines()
     values = [line.removeprefix("store out, ") for line in stores]
-    assert values == ["-4.0", "1.0", "3.5", "1033.0", "5.0", "3.0", "3.0", "21.0", "14.0", "16.0", "1.0", "7.0", "-inf"]
+    assert values[:7] == ["-4.0", "1.0", "3.5", "1033.0", "5.0", "3.0", "3.0"]
+    assert values[7:] == ["21.0", "14.0", "16.0", "1.0", "7.0", "-inf", "1.0", "-8.0"]
 
 
 def test_math_functions_of_constexprs():
@@ -311,10 +315,13 @@ def test_long_expressions_and_loops_do_not_overflow_the_stack():
     assert ssa(text, "*i32, i32, 5000").count("\n") == 10000
 
 
-def test_more_than_pythons_parser_takes_is_an_error_that_says_so():
-    terms = " + ".join(["n"] * 100_000)
-    with pytest.raises(Exception, match="nests too deeply for Python's own parser"):
-        ssa(f"def k(x, n):\n    tl.store(x, {terms})", "*i32, i32")
+def test_more_than_pythons_parser_takes_is_an_error_that_says_so(monkeypatch):
+    def too_deep(text):
+        raise RecursionError  # where the limit lies depends on the version of Python
+
+    monkeypatch.setattr(syntax.ast, "parse", too_deep)
+    with pytest.raises(CompileError, match="nests too deeply for Python's own parser"):
+        read_module("x = 1 + 1", "file.py")
 
 
 @pytest.mark.parametrize(
