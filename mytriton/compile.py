@@ -114,7 +114,7 @@ def _record(stage: Stage, func: Func) -> None:
 
 
 def _source_lines(kernel: Kernel) -> list[Line]:
-    texts = kernel.unit.text.splitlines()
+    texts = kernel.unit.text.split("\n")  # not splitlines: see `SourceUnit.line`
     return [Line(text, Span(i, 1, i, len(text) + 1)) for i, text in enumerate(texts, 1)]
 
 

@@ -20,7 +20,6 @@ from mytriton.frontend.read import kernel_of, lookup_in
 from mytriton.frontend.syntax import function_of
 from mytriton.frontend.tree import Stmt
 from mytriton.ir.core import Func, Op
-from mytriton.language import constexpr
 from mytriton.options import OPTIONS, backend_of, grid_of, place_of, split_options, target_of, will_run
 from mytriton.specialize import Specialization, bind, parse_signature, specialize, spelled
 from mytriton.stage import Compilation
@@ -206,7 +205,7 @@ class JITFunction:
     def _entry(self, kernel: Kernel, specialization: Specialization, target: Target) -> _Entry:
         # The values of used globals are part of the key. Functions and modules count by identity; the cached kernel
         # keeps them alive, so that an id is not used again.
-        names = tuple((n, spelled(v) if isinstance(v, _PLAIN) else id(v)) for n, v in kernel.names.items())
+        names = tuple((name, spelled(value)) for name, value in kernel.names.items())
         key = (names, specialization.key, target)
         entry = self._cache.get(key)
         if entry is None:
@@ -214,9 +213,6 @@ class JITFunction:
                 made = _Entry(compile_kernel(kernel, specialization, target))
                 entry = self._cache.setdefault(key, made)
         return entry
-
-
-_PLAIN = (bool, int, float, str, constexpr)
 
 
 @overload

@@ -34,12 +34,16 @@ class Specialization:
         return self.params, tuple((name, *spelled(value)) for name, value in self.constexprs)
 
 
-def spelled(value: Any) -> tuple[str, Any]:
+def spelled(value: Any) -> tuple[Any, ...]:
+    """A compile-time value as part of a cache key: equal only for values that compile alike."""
+    if isinstance(value, constexpr):
+        return "constexpr", *spelled(value.value)
     if isinstance(value, float):
         return "float", value.hex()
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return "tuple", tuple(spelled(v) for v in value)
-    return type(value).__name__, value
+    plain = value is None or isinstance(value, (bool, int, str, ScalarType))
+    return type(value).__name__, value if plain else id(value)
 
 
 def bind(kernel: Kernel, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import mytriton
 import mytriton.language as tl
 from mytriton import LaunchError, Specialization, parse_signature
 from mytriton.ir.core import ParamInfo
-from mytriton.specialize import bind, specialize
+from mytriton.specialize import bind, specialize, spelled
 from mytriton.types import PointerType, bf16, f16, f32, f64, i1, i32, i64
 
 
@@ -152,6 +152,12 @@ def test_a_missing_constexpr_is_called_one():
 
     with pytest.raises(LaunchError, match="`strict` needs the constexpr parameter `B`; pass B="):
         bind(strict.kernel, (1,), {})
+
+
+def test_keys_of_globals_look_inside_a_constexpr():
+    values = [tl.constexpr(v) for v in (1, 1.0, True, 0.0, -0.0, (1, 2), (1, 2.0), [1, 3], None)]
+    assert len({spelled(v) for v in [*values, 1, 1.0]}) == len(values) + 2
+    assert spelled(tl.constexpr([1, 2])) == spelled(tl.constexpr((1, 2)))
 
 
 # --- arrays of other libraries, which are not imported here -----------------------------------------------------------
