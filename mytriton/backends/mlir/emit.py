@@ -30,7 +30,7 @@ from mytriton.types import BlockType, ScalarType, is_float, is_pointer
 
 #: Loops up to this many trips are unrolled in full, so that the arrays between them become registers; left to itself
 #: LLVM does not when the body has branches, and the arrays then stay in (slow) local memory.
-MAX_UNROLL = 32
+MAX_UNROLL = 64
 _UNROLL = " {loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}"
 
 
