@@ -6,6 +6,7 @@ computes is stated in its docstring, executed by `interp.py`, and holds on every
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,9 +28,10 @@ from mytriton.types import (
 )
 
 
-def _require(condition: bool, message: str) -> None:
+def _require(condition: bool, message: str, *args: object) -> None:
+    # The message is put together only if it is needed: rules run for every operation, after every pass.
     if not condition:
-        raise TypeRuleError(message)
+        raise TypeRuleError(message.format(*args))
 
 
 # --- constants and conversions: these print inside their user ---------------------------------------------------------
@@ -46,10 +48,10 @@ class Constant(Op):
 
     def type_rule(self) -> tuple[Type, ...]:
         python = {"bool": bool, "int": int, "float": float}[self.type.kind]
-        _require(type(self.value) is python, f"a constant of type {self.type} cannot be {self.value!r}")
+        _require(type(self.value) is python, "a constant of type {} cannot be {!r}", self.type, self.value)
         if isinstance(self.value, int) and self.type.kind == "int":
             half = 1 << self.type.bits - 1
-            _require(-half <= self.value < half, f"{self.value} does not fit {self.type}")
+            _require(-half <= self.value < half, "{} does not fit {}", self.value, self.type)
         return (self.type,)
 
 
@@ -95,7 +97,7 @@ class ProgramId(Op):
     axis: int = attribute()
 
     def type_rule(self) -> tuple[Type, ...]:
-        _require(self.axis in (0, 1, 2), f"axis must be 0, 1 or 2, got {self.axis}")
+        _require(self.axis in (0, 1, 2), "axis must be 0, 1 or 2, got {}", self.axis)
         return (i32,)
 
 
@@ -107,7 +109,7 @@ class NumPrograms(Op):
     axis: int = attribute()
 
     def type_rule(self) -> tuple[Type, ...]:
-        _require(self.axis in (0, 1, 2), f"axis must be 0, 1 or 2, got {self.axis}")
+        _require(self.axis in (0, 1, 2), "axis must be 0, 1 or 2, got {}", self.axis)
         return (i32,)
 
 
@@ -121,7 +123,8 @@ class Arange(Op):
 
     def type_rule(self) -> tuple[Type, ...]:
         length = self.end - self.start
-        _require(length > 0 and length & (length - 1) == 0, f"the length of a range must be a power of 2, got {length}")
+        power = length > 0 and length & (length - 1) == 0
+        _require(power, "the length of a range must be a power of 2, got {}", length)
         return (BlockType((length,), i32),)
 
 
@@ -137,19 +140,21 @@ class AddPtr(Op):
     offset: Value = operand()
 
     def type_rule(self) -> tuple[Type, ...]:
-        _require(is_pointer(self.pointer.type), f"the base must be a pointer, got {self.pointer.type}")
-        _require(is_integer(self.offset.type), f"a pointer offset must be an integer, got {self.offset.type}")
+        _require(is_pointer(self.pointer.type), "the base must be a pointer, got {}", self.pointer.type)
+        _require(is_integer(self.offset.type), "a pointer offset must be an integer, got {}", self.offset.type)
         _require(
             shape_of(self.pointer.type) == shape_of(self.offset.type),
-            f"shapes of pointer and offset differ: {self.pointer.type} and {self.offset.type}",
+            "shapes of pointer and offset differ: {} and {}",
+            self.pointer.type,
+            self.offset.type,
         )
         return (self.pointer.type,)
 
 
 def _check_mask(mask: Value | None, shape: tuple[int, ...]) -> None:
     if mask is not None:
-        _require(is_bool(mask.type), f"a mask must be bool, got {mask.type}")
-        _require(shape_of(mask.type) == shape, f"the mask's shape {shape_of(mask.type)} differs from {shape}")
+        _require(is_bool(mask.type), "a mask must be bool, got {}", mask.type)
+        _require(shape_of(mask.type) == shape, "the mask's shape {} differs from {}", shape_of(mask.type), shape)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -190,7 +195,9 @@ class Store(Op):
             raise TypeRuleError(f"a store needs a pointer, got {self.pointer.type}")
         _require(
             self.value.type == with_element(self.pointer.type, pointer.element),
-            f"cannot store {self.value.type} through {self.pointer.type}",
+            "cannot store {} through {}",
+            self.value.type,
+            self.pointer.type,
         )
         _check_mask(self.mask, shape_of(self.pointer.type))
         return ()
@@ -220,21 +227,24 @@ class Binary(Op):
     rhs: Value = operand()
 
     def type_rule(self) -> tuple[Type, ...]:
-        _require(self.lhs.type == self.rhs.type, f"operand types differ: {self.lhs.type} and {self.rhs.type}")
+        _require(self.lhs.type == self.rhs.type, "operand types differ: {} and {}", self.lhs.type, self.rhs.type)
         _accept(self.opcode, self.accepts, self.lhs.type)
         return (self.lhs.type,)
 
 
 def _accept(opcode: str, accepts: str, type_: Type) -> None:
-    fits = {
-        "number": is_float(type_) or is_integer(type_),
-        "float": is_float(type_),
-        "integer": is_integer(type_),
-        "bits": is_integer(type_) or is_bool(type_),
-        "any": not is_pointer(type_),
-    }[accepts]
-    what = {"number": "numbers", "float": "floats", "integer": "integers", "bits": "integers or bool", "any": "numbers"}
-    _require(fits, f"`{opcode}` takes {what[accepts]}, got {type_}")
+    what, fits = _ACCEPTS[accepts]
+    _require(fits(type_), "`{}` takes {}, got {}", opcode, what, type_)
+
+
+#: What an operation may take: how the message calls it, and the test.
+_ACCEPTS: dict[str, tuple[str, Callable[[Type], bool]]] = {
+    "number": ("numbers", lambda t: is_float(t) or is_integer(t)),
+    "float": ("floats", is_float),
+    "integer": ("integers", is_integer),
+    "bits": ("integers or bool", lambda t: is_integer(t) or is_bool(t)),
+    "any": ("numbers", lambda t: not is_pointer(t)),
+}
 
 
 class Add(Binary):
@@ -366,7 +376,7 @@ class Compare(Op):
     rhs: Value = operand()
 
     def type_rule(self) -> tuple[Type, ...]:
-        _require(self.lhs.type == self.rhs.type, f"operand types differ: {self.lhs.type} and {self.rhs.type}")
+        _require(self.lhs.type == self.rhs.type, "operand types differ: {} and {}", self.lhs.type, self.rhs.type)
         return (with_element(self.lhs.type, i1),)
 
 
@@ -418,14 +428,18 @@ class Select(Op):
     if_false: Value = operand()
 
     def type_rule(self) -> tuple[Type, ...]:
-        _require(is_bool(self.condition.type), f"a condition must be bool, got {self.condition.type}")
+        _require(is_bool(self.condition.type), "a condition must be bool, got {}", self.condition.type)
         _require(
             self.if_true.type == self.if_false.type,
-            f"the two choices have different types: {self.if_true.type} and {self.if_false.type}",
+            "the two choices have different types: {} and {}",
+            self.if_true.type,
+            self.if_false.type,
         )
         _require(
             shape_of(self.condition.type) == shape_of(self.if_true.type),
-            f"shapes of condition and choices differ: {self.condition.type} and {self.if_true.type}",
+            "shapes of condition and choices differ: {} and {}",
+            self.condition.type,
+            self.if_true.type,
         )
         return (self.if_true.type,)
 
