@@ -19,8 +19,9 @@ __all__ = ["SLOW_STAGES", "CompileRequest", "Engine", "Event", "RunRequest"]
 
 #: A compilation waits this long for the author's code (the file, an example's inputs); then it does without.
 PATIENCE = 1.0
-#: A superseded compilation may finish the native stage it is in if that takes no longer than this.
-_COMPILE_GRACE = 0.1
+#: A superseded compilation may finish the native stage it is in if that takes no longer than this; the tools child has
+#: no spare, and its stages are slow. User code gets no grace.
+_COMPILE_GRACE, _TOOLS_GRACE = 0.1, 1.0
 _TICK = 0.1
 
 
@@ -68,7 +69,7 @@ class Engine:
             )
 
         self._compiler = supervisor("compiler", self._compiler_failed, _COMPILE_GRACE, True)
-        self._tools = supervisor("tools", self._compiler_failed, 0.0, False)
+        self._tools = supervisor("tools", self._compiler_failed, _TOOLS_GRACE, False)
         self._runner = supervisor("runner", self._runner_failed, 0.0, True)
 
     async def start(self, roles: Sequence[str] = ("runner", "compiler")) -> None:
@@ -158,6 +159,8 @@ class Engine:
     # Opening
 
     def _read(self, generation: int, path: str, text: str) -> None:
+        if self._compiler.has(m.ReadJob, generation):
+            return  # an `Abandon` names a generation: it would end both
         self._compiler.submit(m.ReadJob(generation, path, text), self.limits.compile_s, (m.ReadJob,))
 
     def _read_meanwhile(self, generation: int, path: str, text: str) -> None:

@@ -44,7 +44,7 @@ class CompileRequest:
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """Run one example of a kernel on a backend and check it. With `fallback` a backend that cannot run here is replaced
-    by `cpu`, and the report says so."""
+    by `cpu`, or `interp` where that one cannot either, and the report says so."""
 
     path: str
     text: str

@@ -23,6 +23,8 @@ from mytriton.specialize import bind, specialize
 from mytriton.stage import Clock
 
 _GPU = ("cuda", "mlir")
+#: What runs instead where a backend cannot: machine code, else (no MLIR for this machine) the interpreter.
+_FALLBACK = ("cpu", "interp")
 
 
 class Worker:
@@ -128,9 +130,10 @@ class Worker:
         backend, note = request.backend, ""
         reason = backends.get(backend).available()
         if reason is not None:
-            if not request.fallback or backend not in _GPU:
+            backend = next((b for b in _FALLBACK if request.fallback and not backends.get(b).available()), "")
+            if not backend:
                 return replace(report, message=reason, unavailable=True)
-            backend, note = "cpu", f"ran on the cpu backend, not on {backend}: {reason}"
+            note = f"ran on the {backend} backend, not on {request.backend}: {reason}"
         case = kernel.examples[request.example]
         self._channel.enter("run", f"running {kernel.name}, {case.label}, on backend {backend}")
         found = checked(kernel, case, request, backend)

@@ -80,10 +80,10 @@ class Supervisor:
         task = self._running
         return time.monotonic() - task.started if task is not None and task.taken else 0.0
 
-    def has(self, kind: type) -> bool:
-        """Whether a job of that kind runs or waits."""
+    def has(self, kind: type, generation: int = 0) -> bool:
+        """Whether a job of that kind (and generation, if one is given) runs or waits."""
         tasks = [*self._queue, *([self._running] if self._running and not self._running.abandoned else [])]
-        return any(isinstance(task.job, kind) for task in tasks)
+        return any(isinstance(t.job, kind) and generation in (0, t.job.generation) for t in tasks)
 
     def start(self) -> None:
         """Have a child, and soon its spare."""
@@ -151,9 +151,10 @@ class Supervisor:
         asyncio.get_running_loop().call_later(self._grace, self._grace_over, task)
 
     def _grace_over(self, task: Task) -> None:
-        # Killing before a spare is ready would take longer than most native stages do; `tick` ends it all the same.
+        # To kill it before a spare is ready takes longer than most native stages do; `tick` ends it all the same. User
+        # code, which gets no grace, may take for ever.
         if self._running is task and not self._closed:
-            if self.spare is not None and self.spare.ready:
+            if self._grace == 0 or (self.spare is not None and self.spare.ready):
                 self._replace("superseded")
             else:
                 asyncio.get_running_loop().call_later(0.05, self._grace_over, task)
