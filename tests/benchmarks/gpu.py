@@ -3,7 +3,7 @@
     python tests/benchmarks/gpu.py [log2 of the elements]
 
 Each round times every contender once, so that a drift of the clocks meets all alike. Device times are CUDA events
-around one launch on warm arrays far larger than the L2 cache; bytes are counted once in and once out. Host times are
+around one launch, queued behind another, on arrays far larger than the L2 cache; bytes are counted once in and once out. Host times are
 of the Python call alone, on small arrays, too few launches to fill the queue. Every result is checked first.
 """
 
@@ -91,6 +91,7 @@ def device_times(n: int) -> None:
     for _ in range(ROUNDS):
         for name, call in calls.items():
             start, end = cupy.cuda.Event(), cupy.cuda.Event()
+            call()  # keeps the device busy while the host prepares the timed launch
             start.record()
             call()
             end.record()

@@ -61,7 +61,8 @@ def test_edits_of_a_killed_process_come_back_and_those_of_a_live_one_do_not(tmp_
     path.write_text("saved")
     code = (
         "import os, sys; from pathlib import Path; from explorer.model.files import Swap\n"
-        f"swap = Swap({str(path)!r}, Path({str(state)!r})); swap.write('edited'); print('written', flush=True); sys.stdin.read()"
+        f"swap = Swap({str(path)!r}, Path({str(state)!r})); swap.write('edited')\n"
+        "print('written', flush=True); sys.stdin.read()"
     )
     writer = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert writer.stdout is not None
