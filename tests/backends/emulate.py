@@ -73,8 +73,9 @@ static void launch(const std::function<void()>& kernel, Index grid, int threads,
 }
 """
 
-#: The helpers that hold PTX instructions; the shim has its own of the same names.
-_ASSEMBLY = re.compile(r"__device__ __forceinline__ [\w ]+ \w+\([\w ]+\) \{\n(?:(?!\}).*\n)*?\s*asm\((?:.*\n)*?\}\n")
+#: The helpers that hold PTX instructions, defined and declared; the shim has its own of the same names.
+_ASSEMBLY = re.compile(r"__device__ [\w ]+ \w+\([\w ]+\) \{\n(?:(?!\}).*\n)*?\s*asm\((?:.*\n)*?\}(?:\n|$)")
+_DECLARED = re.compile(r"^__device__ [\w ]+ (mt_f16_to_f32|mt_f32_to_f16)\(.*\);\n", re.MULTILINE)
 _CHECKS = "signed-integer-overflow,integer-divide-by-zero,shift,float-cast-overflow,bool"
 _SIGNATURE = re.compile(r"^(?:void )?(\w+)\((.*)\) \{$", re.MULTILINE)
 
@@ -99,7 +100,7 @@ def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
     """Compile kernels, each given as its text and its number of threads."""
     parts = [_SHIM]
     for number, (text, threads) in enumerate(kernels):
-        text = _ASSEMBLY.sub("", text).replace('extern "C" ', "")
+        text = _DECLARED.sub("", _ASSEMBLY.sub("", text)).replace('extern "C" ', "")
         found = list(_SIGNATURE.finditer(text))[-1]
         types = [p.strip().rsplit(" ", 1)[0] for p in found[2].split(",") if p.strip()]
         arguments = ", ".join(f"*({t}*)args[{i}]" for i, t in enumerate(types))

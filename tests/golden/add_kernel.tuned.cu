@@ -1,31 +1,17 @@
-template <class T, int N> struct alignas(sizeof(T) * N) mt_vector { T at[N]; };
-
-template <int N, class T, class M, class O>
-__device__ __forceinline__ void mt_load_if(bool wanted, T* to, const M* from, O other) {
-    mt_vector<M, N> v;
-    if (wanted) v = *(const mt_vector<M, N>*)from;
-    #pragma unroll
-    for (int i = 0; i < N; ++i) to[i] = wanted ? (T)v.at[i] : (T)other;
-}
-
-template <int N, class T, class M> __device__ __forceinline__ void mt_store(M* to, const T* from) {
-    mt_vector<M, N> v;
-    #pragma unroll
-    for (int i = 0; i < N; ++i) v.at[i] = from[i];
-    *(mt_vector<M, N>*)to = v;
-}
+template <int N, class T, class M, class O> __device__ __forceinline__ void mt_load_if(bool wanted, T* to, const M* from, O other);
+template <int N, class T, class M> __device__ __forceinline__ void mt_store(M* to, const T* from);
 
 extern "C" __global__ void __launch_bounds__(128)
 add_kernel(float* x, float* y, float* out, int n) {
     int pid = blockIdx.x;
-    int v1 = (int)((unsigned)pid * 1024u);
+    int v1 = pid * 1024u;
     int offs[8];
     bool mask[8];
     #pragma unroll
     for (int r = 0; r < 8; ++r) {
         int v2 = threadIdx.x * 4 + (r & 3) + (r >> 2) * 512;
-        offs[r] = (int)((unsigned)v1 + (unsigned)v2);
-        mask[r] = (offs[r] < n);
+        offs[r] = (unsigned)v1 + v2;
+        mask[r] = offs[r] < n;
     }
     float a[8];
     float b[8];
@@ -37,7 +23,7 @@ add_kernel(float* x, float* y, float* out, int n) {
     float v9[8];
     #pragma unroll
     for (int r = 0; r < 8; ++r) {
-        v9[r] = (a[r] + b[r]);
+        v9[r] = a[r] + b[r];
     }
     #pragma unroll
     for (int r = 0; r < 8; r += 4) {
@@ -45,4 +31,21 @@ add_kernel(float* x, float* y, float* out, int n) {
             mt_store<4>(out + offs[r], v9 + r);
         }
     }
+}
+
+template <class T, int N> struct alignas(sizeof(T) * N) mt_vector { T at[N]; };
+
+template <int N, class T, class M, class O>
+__device__ void mt_load_if(bool wanted, T* to, const M* from, O other) {
+    mt_vector<M, N> v;
+    if (wanted) v = *(const mt_vector<M, N>*)from;
+    #pragma unroll
+    for (int i = 0; i < N; ++i) to[i] = wanted ? (T)v.at[i] : (T)other;
+}
+
+template <int N, class T, class M> __device__ void mt_store(M* to, const T* from) {
+    mt_vector<M, N> v;
+    #pragma unroll
+    for (int i = 0; i < N; ++i) v.at[i] = from[i];
+    *(mt_vector<M, N>*)to = v;
 }

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mytriton.analysis.axis import axis_info
 from mytriton.analysis.ranges import no_signed_overflow, value_ranges
-from mytriton.backends.cuda.expressions import ELEMENTWISE, Constant, Expressions
+from mytriton.backends.cuda.expressions import ELEMENTWISE, Constant, Expressions, without_parentheses
 from mytriton.backends.cuda.literals import c_type, literal
 from mytriton.backends.cuda.loops import Loop, access_widths, cut, is_scalar
 from mytriton.backends.cuda.names import mangle, value_names
@@ -64,8 +64,9 @@ class _Emitter:
 
     def lines(self) -> list[Line]:
         body = [line for loop in self._loops for line in self._loop(loop)]
-        helpers = [Line(text) for text in self._prelude.lines()]
-        return [*helpers, *self._signature(), *body, Line("}", self._func.span)]
+        before = [Line(text) for text in self._prelude.declarations()]
+        after = [Line(text) for text in self._prelude.definitions()]
+        return [*before, *self._signature(), *body, Line("}", self._func.span), *after]
 
     def _signature(self) -> list[Line]:
         params = ", ".join(f"{c_type(p.type)} {self._name(p)}" for p in self._func.params)
@@ -146,6 +147,8 @@ class _Emitter:
             yield self._line(f"{indent}{self._wide_load(op, width)};", op.span)
             return
         text = self._right_hand_side(op)
+        if self._target.form == "tuned":
+            text = without_parentheses(text)
         target = self._reference(op.result) if op.result in self._arrays else self._declare(op.result)
         yield self._line(f"{indent}{target} = {text};", op.span)
 
@@ -202,8 +205,12 @@ class _Emitter:
         op = self._definitions.get(pointer)
         if isinstance(op, ops.AddPtr) and op in self._folded:
             self._mentioned[pointer.id] = None
-            return f"{self._value(op.pointer)} + {self._value(op.offset)}"
+            return self._sum(op)
         return self._value(pointer)
+
+    def _sum(self, op: ops.AddPtr) -> str:
+        pointer, offset = self._value(op.pointer), self._value(op.offset)
+        return f"{pointer} - {offset[1:]}" if offset.startswith("-") else f"{pointer} + {offset}"
 
     def _right_hand_side(self, op: Op) -> str:
         if isinstance(op, ops.ProgramId):
@@ -215,7 +222,7 @@ class _Emitter:
         if isinstance(op, ops.Load):
             return self._load(op)
         if isinstance(op, ops.AddPtr):
-            return f"({self._value(op.pointer)} + {self._value(op.offset)})"
+            return f"({self._sum(op)})"
         if op.inline:
             return self._inline(op.result)
         # A comparison's operands differ in type from its result, a selection's first from the others.

@@ -83,7 +83,8 @@ class Expressions:
         self, op: Op, element: ScalarType | PointerType, operands: list[str], constants: Sequence[Constant]
     ) -> str:
         """The expression of an elementwise operation on operands with elements `element`; `constants` are the values
-        of those operands that are constants, None for the others."""
+        of those operands that are constants, None for the others. To be assigned to a variable of the result's type,
+        which is what converts it."""
         if isinstance(op, ops.Select):
             return f"({operands[0]} ? {operands[1]} : {operands[2]})"
         if isinstance(element, PointerType):
@@ -118,9 +119,8 @@ class Expressions:
         return text if isinstance(op, ops.Compare) else self.cast(text, compute, element)
 
     def _integer(self, op: Op, element: ScalarType, operands: list[str], constants: Sequence[Constant]) -> str:
-        signed, unsigned = c_type(element), _UNSIGNED[element.name]
         if isinstance(op, ops.Neg):
-            return f"({signed})(0 - ({unsigned}){operands[0]})"
+            return f"({_as_unsigned('', 0, element)} - {operands[0]})"
         if isinstance(op, ops.Not):
             return f"(~{operands[0]})"
         if isinstance(op, ops.Abs):
@@ -133,9 +133,14 @@ class Expressions:
                 return f"({operands[0]} {sign} {operands[1]})"
             return self._prelude.call(f"{function}_{element}", *operands)
         if isinstance(op, _WRAPPING) and not self._no_overflow(op):
-            # Overflow of signed integers is undefined in C++; unsigned ones wrap.
-            lhs, rhs = (_as_unsigned(*pair, element) for pair in zip(operands, constants, strict=True))
-            return f"({signed})({lhs} {_INFIX[type(op)]} {rhs})"
+            # Overflow of signed integers is undefined in C++; unsigned ones wrap. One unsigned operand makes the other
+            # one unsigned too, and what the result is assigned to makes it signed again.
+            lhs, rhs = operands
+            if constants[1] is not None and constants[1] >= 0:
+                rhs = _as_unsigned(rhs, constants[1], element)
+            else:
+                lhs = _as_unsigned(lhs, constants[0], element)
+            return f"({lhs} {_INFIX[type(op)]} {rhs})"
         return f"({operands[0]} {_INFIX[type(op)]} {operands[1]})"
 
 
@@ -143,3 +148,13 @@ def _as_unsigned(text: str, constant: Constant, element: ScalarType) -> str:
     if constant is not None and constant >= 0:
         return f"{constant}{'u' if element == i32 else 'ull'}"
     return f"({_UNSIGNED[element.name]}){text}"
+
+
+def without_parentheses(text: str) -> str:
+    """An expression without the parentheses around all of it."""
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:  # where the first parenthesis closes, or at once if there is none
+            return text[1:-1] if 0 < at == len(text) - 1 else text
+    return text

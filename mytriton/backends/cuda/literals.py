@@ -37,7 +37,7 @@ def literal(value: bool | int | float, type_: ScalarType) -> str:
         return _integer(int(value), type_)
     if type_ in (f32, f64):
         return _float(float(value), type_)
-    return hex(float_bits(float(value), type_))
+    return f"0x{float_bits(float(value), type_):04x}"
 
 
 def _integer(value: int, type_: ScalarType) -> str:

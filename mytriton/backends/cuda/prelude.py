@@ -1,4 +1,4 @@
-"""Device functions the emitted kernels call, each printed before the kernel only if it is used.
+"""Device functions the emitted kernels call: declared before the kernel, defined after it, and only if they are used.
 
 They hold what CUDA C++ leaves undefined or needs a header for. No function relies on undefined behaviour: the compiler
 may evaluate any of them at compile time.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from mytriton.target import Target
 
 _BF16_INSTRUCTION = """\
-__device__ __forceinline__ unsigned short mt_f32_to_bf16(float x) {
+__device__ unsigned short mt_f32_to_bf16(float x) {
     unsigned short h;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(x));
     return h;
@@ -17,50 +17,50 @@ __device__ __forceinline__ unsigned short mt_f32_to_bf16(float x) {
 
 # The instruction needs sm_80. NaN must be kept apart: rounding could carry it into infinity.
 _BF16_INTEGER = """\
-__device__ __forceinline__ unsigned short mt_f32_to_bf16(float x) {
+__device__ unsigned short mt_f32_to_bf16(float x) {
     unsigned bits = __float_as_uint(x);
     return x != x ? 0x7fff : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
 }"""
 
 _TEXTS = {
     "mt_f16_to_f32": """\
-__device__ __forceinline__ float mt_f16_to_f32(unsigned short h) {
+__device__ float mt_f16_to_f32(unsigned short h) {
     float x;
     asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
     return x;
 }""",
     "mt_f32_to_f16": """\
-__device__ __forceinline__ unsigned short mt_f32_to_f16(float x) {
+__device__ unsigned short mt_f32_to_f16(float x) {
     unsigned short h;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
     return h;
 }""",
     "mt_bf16_to_f32": """\
-__device__ __forceinline__ float mt_bf16_to_f32(unsigned short h) {
+__device__ float mt_bf16_to_f32(unsigned short h) {
     return __uint_as_float((unsigned)h << 16);
 }""",
     # Rounding to odd (toward zero, then setting the last bit if anything was cut off) keeps enough for a second
     # rounding to a narrower type to give what one rounding would have given (Boldo and Melquiond, "Emulation of FMA
     # and correctly rounded sums", 2008).
     "mt_f64_to_odd": """\
-__device__ __forceinline__ float mt_f64_to_odd(double x) {
+__device__ float mt_f64_to_odd(double x) {
     float y = __double2float_rz(x);
     return y == x ? y : __uint_as_float(__float_as_uint(y) | 1);
 }""",
     "mt_i64_to_odd": """\
-__device__ __forceinline__ float mt_i64_to_odd(long long x) {
+__device__ float mt_i64_to_odd(long long x) {
     float y = __ll2float_rz(x);
     return __float2ll_rz(y) == x ? y : __uint_as_float(__float_as_uint(y) | 1);
 }""",
     # The instruction saturates; for NaN it gives 0 only from f32 to 32 bits (PTX ISA, "cvt").
     "mt_f32_to_i32": """\
-__device__ __forceinline__ int mt_f32_to_i32(float x) { return x != x ? 0 : __float2int_rz(x); }""",
+__device__ int mt_f32_to_i32(float x) { return x != x ? 0 : __float2int_rz(x); }""",
     "mt_f32_to_i64": """\
-__device__ __forceinline__ long long mt_f32_to_i64(float x) { return x != x ? 0 : __float2ll_rz(x); }""",
+__device__ long long mt_f32_to_i64(float x) { return x != x ? 0 : __float2ll_rz(x); }""",
     "mt_f64_to_i32": """\
-__device__ __forceinline__ int mt_f64_to_i32(double x) { return x != x ? 0 : __double2int_rz(x); }""",
+__device__ int mt_f64_to_i32(double x) { return x != x ? 0 : __double2int_rz(x); }""",
     "mt_f64_to_i64": """\
-__device__ __forceinline__ long long mt_f64_to_i64(double x) { return x != x ? 0 : __double2ll_rz(x); }""",
+__device__ long long mt_f64_to_i64(double x) { return x != x ? 0 : __double2ll_rz(x); }""",
 }
 
 # Wide accesses. None calls another: the line of a call within a call would not say for which outer call it stands.
@@ -69,14 +69,14 @@ _TEXTS |= {
 template <class T, int N> struct alignas(sizeof(T) * N) mt_vector { T at[N]; };""",
     # i1 is `bool` in registers and `unsigned char` in memory, hence two types.
     "mt_load": """\
-template <int N, class T, class M> __device__ __forceinline__ void mt_load(T* to, const M* from) {
+template <int N, class T, class M> __device__ void mt_load(T* to, const M* from) {
     mt_vector<M, N> v = *(const mt_vector<M, N>*)from;
     #pragma unroll
     for (int i = 0; i < N; ++i) to[i] = v.at[i];
 }""",
     "mt_load_if": """\
 template <int N, class T, class M, class O>
-__device__ __forceinline__ void mt_load_if(bool wanted, T* to, const M* from, O other) {
+__device__ void mt_load_if(bool wanted, T* to, const M* from, O other) {
     mt_vector<M, N> v;
     if (wanted) v = *(const mt_vector<M, N>*)from;
     #pragma unroll
@@ -84,7 +84,7 @@ __device__ __forceinline__ void mt_load_if(bool wanted, T* to, const M* from, O 
 }""",
     "mt_load_each": """\
 template <int N, class T, class M, class O>
-__device__ __forceinline__ void mt_load_each(const bool* wanted, T* to, const M* from, O other) {
+__device__ void mt_load_each(const bool* wanted, T* to, const M* from, O other) {
     bool all = true;
     #pragma unroll
     for (int i = 0; i < N; ++i) all = all && wanted[i];
@@ -98,7 +98,7 @@ __device__ __forceinline__ void mt_load_each(const bool* wanted, T* to, const M*
     }
 }""",
     "mt_store": """\
-template <int N, class T, class M> __device__ __forceinline__ void mt_store(M* to, const T* from) {
+template <int N, class T, class M> __device__ void mt_store(M* to, const T* from) {
     mt_vector<M, N> v;
     #pragma unroll
     for (int i = 0; i < N; ++i) v.at[i] = from[i];
@@ -106,7 +106,7 @@ template <int N, class T, class M> __device__ __forceinline__ void mt_store(M* t
 }""",
     "mt_store_each": """\
 template <int N, class T, class M>
-__device__ __forceinline__ void mt_store_each(const bool* wanted, M* to, const T* from) {
+__device__ void mt_store_each(const bool* wanted, M* to, const T* from) {
     bool all = true;
     #pragma unroll
     for (int i = 0; i < N; ++i) all = all && wanted[i];
@@ -125,14 +125,14 @@ __device__ __forceinline__ void mt_store_each(const bool* wanted, M* to, const T
 # Integer functions, once for each width: {0} the type's name, {1} and {2} the signed and unsigned C++ types.
 _INTEGER_TEXTS = {
     "mt_abs": """\
-__device__ __forceinline__ {1} mt_abs_{0}({1} x) {{ return x < 0 ? ({1})(0 - ({2})x) : x; }}""",
+__device__ {1} mt_abs_{0}({1} x) {{ return x < 0 ? ({1})(0 - ({2})x) : x; }}""",
     # x / 0 and INT_MIN / -1 are undefined in C++: any value will do here, but no undefined behaviour.
     "mt_div": """\
-__device__ __forceinline__ {1} mt_div_{0}({1} x, {1} y) {{
+__device__ {1} mt_div_{0}({1} x, {1} y) {{
     return y == 0 ? 0 : y == -1 ? ({1})(0 - ({2})x) : x / y;
 }}""",
     "mt_mod": """\
-__device__ __forceinline__ {1} mt_mod_{0}({1} x, {1} y) {{ return y == 0 || y == -1 ? 0 : x % y; }}""",
+__device__ {1} mt_mod_{0}({1} x, {1} y) {{ return y == 0 || y == -1 ? 0 : x % y; }}""",
 }
 for _name, _text in _INTEGER_TEXTS.items():
     _TEXTS[f"{_name}_i32"] = _text.format("i32", "int", "unsigned")
@@ -148,13 +148,24 @@ class Prelude:
         self._used: dict[str, None] = {}
 
     def call(self, function: str, *arguments: str, width: int | None = None) -> str:
-        """The text of a call, `mt_load<4>(...)` with a width; its definition will be printed."""
+        """The text of a call, `mt_load<4>(...)` with a width; the function will be declared and defined."""
         if width is not None:
             self._used["mt_vector"] = None
         assert function in self._texts, function
         self._used[function] = None
         return f"{function}{'' if width is None else f'<{width}>'}({', '.join(arguments)})"
 
-    def lines(self) -> list[str]:
-        """The definitions of the functions called so far, with an empty line after each."""
-        return [line for name in self._used for line in (*self._texts[name].split("\n"), "")]
+    def declarations(self) -> list[str]:
+        """One line for each function called so far, and an empty line after them."""
+        lines = [_declaration(self._texts[name]) for name in self._used if name != "mt_vector"]
+        return [*lines, ""] if lines else []
+
+    def definitions(self) -> list[str]:
+        """The definitions of the functions called so far, with an empty line before each."""
+        return [line for name in self._used for line in ("", *self._texts[name].split("\n"))]
+
+
+def _declaration(definition: str) -> str:
+    # Attributes count in the first declaration only; the compiler warns of those in a later one.
+    head = definition[: definition.index(" {")]
+    return head.replace("\n", " ").replace("__device__", "__device__ __forceinline__") + ";"
