@@ -229,7 +229,8 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
             else:
                 segments, at = [], 0
                 for length, name in self._highlighted.tokens(row):
-                    segments.append(Segment(line[at : at + length], self._style(name) + row_style))
+                    style = self._style(name)
+                    segments.append(Segment(line[at : at + length], style + row_style if cursor else style))
                     at += length
             strip = Strip([segment for segment in segments if segment.text])
             for start, end in occurrences(line, self._query):

@@ -40,8 +40,8 @@ class ChangedRows(_Base):
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Like `Widget.refresh`, narrowed to the rows that changed where the whole widget was meant."""
-        whole = not regions or any(region.height >= self.size.height for region in regions)
-        if not whole or layout or recompose or not repaint or not self._painted or not self.is_mounted:
+        # A region is given for scrolling among others: then every row is another.
+        if regions or layout or recompose or not repaint or not self._painted or not self.is_mounted:
             return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
         if not self._checking:
             # Deferred: whoever asks may be half-way through changing what is shown.
