@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,26 +28,26 @@ class Action:
 
 ACTIONS = (
     Action("help", ("question_mark",), ("f1",), "help", "Show all keys and what the pane in focus is", "Explorer"),
-    Action("backend", ("b",), ("f2",), "backend", "Next backend: cuda, mlir, cpu, interp", "Kernel"),
-    Action("jump", ("t",), ("f3",), "pane", "Choose a pane from a list", "Panes"),
-    Action("choose", ("e",), ("f4",), "kernel", "Choose the kernel and the example", "Kernel"),
-    Action("compile", ("c",), ("f5",), "compile", "Compile now, even if nothing changed", "Kernel"),
     Action("run", ("r",), ("f8",), "run", "Run the example and check it: on the GPU, else on the CPU", "Kernel"),
+    Action("backend", ("b",), ("f2",), "backend", "Next backend: cuda, mlir, cpu, interp", "Kernel"),
     Action("stage(-1)", ("left_square_bracket",), ("f6",), "", "Previous stage in the listing", "Panes"),
     Action("stage(1)", ("right_square_bracket",), ("f7",), "stage", "Next stage in the listing", "Panes"),
+    Action("choose", ("e",), ("f4",), "kernel", "Choose the kernel and the example", "Kernel"),
     Action("zoom", ("z",), ("f9",), "zoom", "Give the pane the whole screen, and back", "Panes"),
-    Action("info", ("i",), ("f12",), "", "Versions, device, skipped stages and the children's output", "Explorer"),
-    Action("cancel", (), (), "", "End what is compiling, running or importing now", "Kernel"),
     Action("find", ("slash",), (), "find", "Find text in the listing", "Listing", "listing"),
     Action("find_next(1)", ("n",), (), "", "Next occurrence", "Listing", "listing"),
     Action("find_next(-1)", ("N",), (), "", "Previous occurrence", "Listing", "listing"),
-    Action("follow", ("enter",), (), "", "Go to the source of the line, or open the stage", "Listing", "listing"),
     Action("copy(False)", ("y",), (), "copy", "Copy the line, or what the mouse selected", "Listing", "listing"),
     Action("copy(True)", ("Y",), (), "", "Copy the whole listing", "Listing", "listing"),
     Action("write", ("w",), (), "", "Write the listing to a file", "Listing", "listing"),
     Action("save", ("s",), ("ctrl+s",), "save", "Save the file", "File"),
-    Action("reload", (), (), "", "Read the file from disk again", "File"),
+    Action("follow", ("enter",), (), "", "Go to the source of the line, or open the stage", "Listing", "listing"),
+    Action("jump", ("t",), ("f3",), "pane", "Choose a pane from a list", "Panes"),
+    Action("compile", ("c",), ("f5",), "compile", "Compile now, even if nothing changed", "Kernel"),
+    Action("cancel", (), (), "", "End what is compiling, running or importing now", "Kernel"),
+    Action("info", ("i",), ("f12",), "", "Versions, device, skipped stages and the children's output", "Explorer"),
     Action("theme", (), (), "", "Choose the colours", "Explorer"),
+    Action("reload", (), (), "", "Read the file from disk again", "File"),
     Action("quit", ("q",), ("ctrl+q", "f10"), "quit", "Quit; asks first if there are unsaved edits", "File"),
     Action("back", ("escape",), (), "", "Back: leave the editor, the search or the zoom", "Panes"),
     Action("cycle(1)", (), ("tab",), "", "Next pane", "Panes"),
@@ -96,13 +95,26 @@ def shown_keys(action: Action) -> str:
     return ", ".join(shown_key(key) for key in (*action.letters, *action.keys))
 
 
-def key_bar(typing: bool) -> Iterator[tuple[str, str, str]]:
-    """`(action, key, label)` of the key bar: the keys that work in the editor, or the letters of a pane."""
-    if typing:
-        yield "back", "esc", "panes"
+def key_bar(typing: bool, width: int) -> list[tuple[str, str, str]]:
+    """`(action, key, label)` of the key bar: keys that work in the editor, or the letters of a pane. Those that come
+    first in the table are shown as far as there is room; how to quit is always."""
+    entries = [("back", "esc", "panes")] if typing else []
     for action in ACTIONS:
         if action.label and (keys := action.keys if typing else action.letters or action.keys):
-            yield action.name, shown_key(keys[0]), action.label
+            entries.append((action.name, shown_key(keys[0]), action.label))
+    last = next(entry for entry in entries if entry[0] == "quit")
+    room = width - bar_width(last)
+    fitting: list[tuple[str, str, str]] = []
+    for entry in entries:
+        room -= bar_width(entry)
+        if room >= 0 and entry is not last:
+            fitting.append(entry)
+    return [*fitting, last]
+
+
+def bar_width(entry: tuple[str, str, str]) -> int:
+    """Columns that an entry of the key bar takes."""
+    return len(entry[1]) + len(entry[2]) + 3
 
 
 def key_table() -> str:

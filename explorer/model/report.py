@@ -74,7 +74,7 @@ def stage_list(session: Session) -> tuple[Lines, str, bool, Targets]:
         if result is None:
             continue
         total = f"{result.ms:.1f} ms" if result.ms else "compiling"
-        rows.append(f"{backend}: {result.kernel}({result.signature})  {total}")
+        rows.append(f"{backend}: {total}  {result.kernel}({result.signature})")
         targets.append(None)
         for name in result.planned:
             if backend == session.backend or name not in seen or name in ("layout",):

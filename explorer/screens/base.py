@@ -224,7 +224,7 @@ class MainBase(Asking):
 
     def show_keys(self) -> None:
         """The key bar for what is in focus."""
-        self.query_one("#keys", TextLine).show(key_parts(isinstance(self.focused, SourceEditor)))
+        self.query_one("#keys", TextLine).show(key_parts(isinstance(self.focused, SourceEditor), self.app.size.width))
 
     def show_links(self, *, reveal: bool = True, origin: Pane | None = None) -> None:
         """Light what belongs to the source line at the cursor, in every pane in view but the one it comes from."""

@@ -50,13 +50,7 @@ def moved(old: Sequence[str], new: Sequence[str], row: int) -> int:
 class CodeView(ChangedRows, ScrollView, can_focus=True):
     """One listing with a cursor line, linked lines, search hits and mouse selection."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "code--gutter",
-        "code--cursor",
-        "code--linked",
-        "code--match",
-        "code--stale",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"code--gutter", "code--cursor", "code--linked", "code--match"}
     DEFAULT_CSS = """
     CodeView {
         background: $background; color: $foreground; scrollbar-size: 0 1;
@@ -64,7 +58,6 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         & > .code--cursor { background: $surface-lighten-2; }
         & > .code--linked { background: $primary; color: $foreground; text-style: bold; }
         & > .code--match { background: $warning-muted; text-style: underline; }
-        & > .code--stale { color: $foreground-muted; }
     }
     """
 
@@ -225,7 +218,7 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         if strip is None:
             line = self._line(row)
             if self.stale:
-                segments = [Segment(line, fill + self._style("code--stale"))]
+                segments = [Segment(line, self._style("comment") + row_style)]
             else:
                 segments, at = [], 0
                 for length, name in self._highlighted.tokens(row):

@@ -38,9 +38,9 @@ def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
     return left, right
 
 
-def key_parts(typing: bool) -> Parts:
-    """The keys that work where the focus is; each can be clicked."""
+def key_parts(typing: bool, width: int) -> Parts:
+    """The keys that work where the focus is, as far as they fit; each can be clicked."""
     parts = []
-    for action, key, label in key_bar(typing):
+    for action, key, label in key_bar(typing, width):
         parts += [Part(f" {key}", "keyword", action), Part(f" {label} ", "", action)]
     return parts
