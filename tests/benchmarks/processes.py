@@ -1,6 +1,6 @@
 """What a killed child costs: from `kill -9` in the middle of a native stage to the first fresh stage, and to all.
 
-    python tests/benchmarks/processes.py [RUNS]
+    python -m tests.benchmarks.processes [RUNS]
 
 Three ways to lose the compiler child: killed from outside while native code runs (it keeps the interpreter's lock, so
 the child hears nothing), superseded by an edit while it is stuck there (given 100 ms, then killed by the engine), and
@@ -16,10 +16,9 @@ import sys
 import time
 from pathlib import Path
 
-import stats
-
 from explorer.engine import messages as m
 from explorer.engine.client import CompileRequest, Engine, Event
+from tests.benchmarks import stats
 
 ADD = Path(__file__).parents[2] / "examples/kernels/add.py"
 SIGNATURE = "*fp32:16, *fp32:16, *fp32:16, i32, 256"
