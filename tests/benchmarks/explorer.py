@@ -22,7 +22,7 @@ from terminal import Terminal
 ADD = Path(__file__).parents[2] / "examples" / "kernels" / "add.py"
 ALL_PANES = {
     "SSA": r"= cmp_lt %3, n",
-    "CUDA C++": r"__global__ void",
+    "CUDA C++": r"__global__|__device__",
     "MLIR": r"gpu\.func @add_kernel",
     "PTX": r"\.entry add_kernel",
 }

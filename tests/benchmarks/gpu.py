@@ -3,8 +3,9 @@
     python tests/benchmarks/gpu.py [log2 of the elements]
 
 Each round times every contender once, so that a drift of the clocks meets all alike. Device times are CUDA events
-around one launch, queued behind another, on arrays far larger than the L2 cache; bytes are counted once in and once out. Host times are
-of the Python call alone, on small arrays, too few launches to fill the queue. Every result is checked first.
+around one launch, queued behind another, on arrays far larger than the L2 cache; bytes are counted once in and once
+out. Host times are of the Python call alone, on small arrays, too few launches to fill the queue. Every result is
+checked first.
 """
 
 from __future__ import annotations
