@@ -2,7 +2,7 @@
 
     python tests/benchmarks/explorer.py [starts] [edits]
 
-Opens a copy of examples/kernels/add.py, waits for panes by what they show, then changes `<` to `<=` in the mask and
+Opens a copy of examples/kernels/add.py, waits for panes by what they show, then changes `a + b` to `a + -b` and
 back, waiting each time until every pane shows the consequence. Bytes are what the program wrote to the terminal.
 """
 
@@ -26,16 +26,13 @@ ALL_PANES = {
     "MLIR": r"gpu\.func @add_kernel",
     "PTX": r"\.entry add_kernel",
 }
-#: What each pane shows of `offs <= n`, and of `offs < n`.
+#: What each pane shows of `a + -b`, and of `a + b`.
 EDITED = {
-    "SSA": (r"= cmp_le ", r"= cmp_lt "),
-    "CUDA C++": (r"offs\[r\] <= n", r"offs\[r\] < n"),
-    "MLIR": (r"cmpi sle", r"cmpi slt"),
+    "SSA": (r"= neg ", r"= add %6, %8 :"),
+    "CUDA C++": (r"-b\[r\]", r"a\[r\] \+ b\[r\]"),
+    "MLIR": (r"arith\.negf", r"arith\.addf %v6, %v8"),
 }
-PTX = {
-    "cuda": (r"setp\.gt\.s32", r"setp\.ge\.s32"),
-    "mlir": (r"setp\.(le|gt)\.s32", r"setp\.(lt|ge)\.s32"),
-}
+PTX = (r"(sub|neg)\.(rn\.)?f32", r"add\.(rn\.)?f32")
 
 
 class Session:
@@ -55,14 +52,15 @@ class Session:
         times["all panes"] = max(times.values())
         return times
 
-    def go_to_mask(self) -> None:
-        """Put the cursor after the `<` of the mask, and wait for the panes to follow it."""
-        line = next(i for i, text in enumerate(ADD.read_text().splitlines()) if "mask =" in text)
+    def go_to_sum(self) -> None:
+        """Put the cursor before the `b` of `a + b`, and wait for the panes to follow it."""
+        lines = ADD.read_text().splitlines()
+        line = next(i for i, text in enumerate(lines) if "a + b" in text)
         for _ in range(line):
             self.terminal.send("down")
         self.terminal.send("end")
-        self.terminal.settle()
-        self.terminal.send("left", "left")
+        for _ in range(len(lines[line]) - lines[line].index("a + b") - len("a + ")):
+            self.terminal.send("left")
         self.terminal.settle()
 
 
@@ -70,16 +68,16 @@ def typing(backend: str, edits: int) -> tuple[dict[str, list[float]], list[int],
     """Seconds from a key press to each pane, and bytes an edit and a cursor move write."""
     times: dict[str, list[float]] = defaultdict(list)
     edit_bytes, move_bytes = [], []
-    patterns = {**EDITED, f"PTX ({backend})": PTX[backend]}
+    patterns = {**EDITED, f"PTX ({backend})": PTX}
     with tempfile.TemporaryDirectory() as folder:
         session = Session(folder, backend)
         with session.terminal as terminal:
             session.start()
             terminal.settle(1.0)
-            session.go_to_mask()
+            session.go_to_sum()
             for i in range(edits + 2):
                 before = terminal.bytes
-                sent = terminal.send("=" if i % 2 == 0 else "backspace")
+                sent = terminal.send("-" if i % 2 == 0 else "backspace")
                 if i < 2:  # the first edits warm what a session warms once
                     terminal.settle(1.0)
                     continue
