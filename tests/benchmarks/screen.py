@@ -1,6 +1,6 @@
 """The explorer as a person meets it: start, typing, moving, in a pseudo-terminal of 200 x 60.
 
-    python tests/benchmarks/explorer.py [starts] [edits]
+    python tests/benchmarks/screen.py [starts] [edits]
 
 Opens a copy of examples/kernels/add.py, waits for panes by what they show, then changes `a + b` to `a + -b` and
 back, waiting each time until every pane shows the consequence. Bytes are what the program wrote to the terminal.
