@@ -28,7 +28,9 @@ class Action:
 
 ACTIONS = (
     Action("help", ("question_mark",), ("f1",), "help", "Show all keys and what the pane in focus is", "Explorer"),
-    Action("run", ("r",), ("f8",), "run", "Run the example and check it: on the GPU, else on the CPU", "Kernel"),
+    Action(
+        "run", ("r",), ("f8",), "run", "Run the example and check it, on the GPU, else on the CPU; end a run", "Kernel"
+    ),
     Action("backend", ("b",), ("f2",), "backend", "Next backend: cuda, mlir, cpu, interp", "Kernel"),
     Action("stage(-1)", ("left_square_bracket",), ("f6",), "", "Previous stage in the listing", "Panes"),
     Action("stage(1)", ("right_square_bracket",), ("f7",), "stage", "Next stage in the listing", "Panes"),
@@ -44,7 +46,7 @@ ACTIONS = (
     Action("follow", ("enter",), (), "", "Go to the source of the line, or open the stage", "Listing", "listing"),
     Action("jump", ("t",), ("f3",), "pane", "Choose a pane from a list", "Panes"),
     Action("compile", ("c",), ("f5",), "compile", "Compile now, even if nothing changed", "Kernel"),
-    Action("cancel", (), (), "", "End what is compiling, running or importing now", "Kernel"),
+    Action("cancel", ("x",), (), "", "End what is compiling, running or importing now", "Kernel"),
     Action("info", ("i",), ("f12",), "", "Versions, device, skipped stages and the children's output", "Explorer"),
     Action("theme", (), (), "", "Choose the colours", "Explorer"),
     Action("reload", (), (), "", "Read the file from disk again", "File"),

@@ -68,11 +68,7 @@ def stage_list(session: Session) -> tuple[Lines, str, bool, Targets]:
     rows: list[str] = []
     targets: list[tuple[str, str] | None] = []
     seen: set[str] = set()
-    names = [session.backend, *(b for b in session.results if b != session.backend)]
-    for backend in names:
-        result = session.results.get(backend)
-        if result is None:
-            continue
+    for backend, result in session.current:
         total = f"{result.ms:.1f} ms" if result.ms else "compiling"
         rows.append(f"{backend}: {total}  {result.kernel}({result.signature})")
         targets.append(None)

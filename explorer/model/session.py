@@ -114,6 +114,7 @@ class Session:
         self.log: deque[str] = deque(maxlen=self.LOG_LINES)
         self._run_text = ""
         self._wanted: tuple[str, ...] = ()
+        self._asked: tuple[str, ...] = ()
         self._opened = self._compiled = self._ran = 0
         self._log_tail = ""
 
@@ -124,7 +125,7 @@ class Session:
         those that are `shown`."""
         s = self.settings
         self._wanted = tuple(name for name in shown if name in SLOW_STAGES)
-        order = tuple(dict.fromkeys([self.backend, *backends]))
+        self._asked = order = tuple(dict.fromkeys([self.backend, *backends]))
         return CompileRequest(
             path=s.path,
             text=self.text,
@@ -239,6 +240,11 @@ class Session:
         return self.results.get(self.backend) or Result()
 
     @property
+    def current(self) -> tuple[tuple[str, Result], ...]:
+        """The results that the newest compilation was asked for, the selected backend's first."""
+        return tuple((name, self.results[name]) for name in self._asked if name in self.results)
+
+    @property
     def kernel_info(self) -> KernelInfo | None:
         """The selected kernel."""
         return self.module.kernel(self.kernel) if self.module is not None else None
@@ -252,10 +258,9 @@ class Session:
     def problems(self) -> tuple[DiagnosticView, ...]:
         """Findings of the module and of every backend shown, the selected one first, each once."""
         found: dict[tuple[object, ...], DiagnosticView] = {}
-        compiled = [self.result, *(r for name, r in self.results.items() if name != self.backend)]
-        current = [r for r in compiled if r.generation == self._compiled or r is self.result]
         module = self.module.diagnostics if self.module is not None else ()
-        for diagnostic in (*(d for r in current for s in r.known for d in s.diagnostics), *module):
+        stages = (stage for _, result in self.current for stage in result.known)
+        for diagnostic in (*(d for stage in stages for d in stage.diagnostics), *module):
             found.setdefault((diagnostic.line, diagnostic.column, diagnostic.message), diagnostic)
         return tuple(sorted(found.values(), key=lambda d: d.severity != "error"))
 

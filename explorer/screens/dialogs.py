@@ -26,8 +26,10 @@ _BOX = """
     & Horizontal {{ width: auto; height: auto; }}
     & Button {{ margin-right: 2; min-width: 8; }}
     & Button:focus {{ background: $primary; text-style: bold reverse; }}
-    & OptionList {{ width: auto; min-width: 40; max-width: 100%; height: auto; max-height: 20; border: none; }}
-    & Input {{ width: 60; max-width: 100%; height: 1; border: none; padding: 0 1; }}
+    & OptionList, & OptionList:focus {{
+        width: auto; min-width: 40; max-width: 100%; height: auto; max-height: 20; border: none; background: $panel;
+    }}
+    & Input, & Input:focus {{ width: 60; max-width: 100%; height: 1; border: none; padding: 0 1; }}
 }}
 """
 
@@ -86,7 +88,7 @@ class Choose(ModalScreen[int]):
         """The question and the list."""
         with Vertical():
             yield Static(Content(self._question))
-            yield OptionList(*(Option(Content(text)) for text in self._options))
+            yield OptionList(*(Option(Content(f"{n} {text}")) for n, text in enumerate(self._options, start=1)))
 
     def on_mount(self) -> None:
         """Start at the current one."""

@@ -31,7 +31,10 @@ class KernelCommands(MainBase):
         self.update()
 
     def action_run(self) -> None:
-        """Run and check the example."""
+        """Run and check the example; end the run that is under way."""
+        if self.session.running:
+            self.action_cancel()
+            return
         info = self.session.kernel_info
         if info is not None and not info.examples:
             self.app.notify(

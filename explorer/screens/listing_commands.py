@@ -134,9 +134,8 @@ class ListingCommands(KernelCommands):
     def action_jump(self) -> None:
         """Choose a pane from a list."""
 
-        titles = [f"{number} {TITLES[name]}" for number, name in enumerate(PANES, start=1)]
         here = PANES.index(self.focused_pane.name or "source")
-        self.choose("Go to pane", titles, here, lambda index: self.go_to_pane(PANES[index]))
+        self.choose("Go to pane", [TITLES[name] for name in PANES], here, lambda index: self.go_to_pane(PANES[index]))
 
     def action_zoom(self) -> None:
         """Give the pane all the room, or back."""

@@ -123,7 +123,7 @@ class SourceEditor(ChangedRows, TextArea):
         return self._signed(strip, ">", "source--linked") if row in self._linked else strip
 
     def _signed(self, strip: Strip, sign: str, style: str) -> Strip:
-        at = self.gutter_width - 1
+        at = self.gutter_width - 2
         middle = Segment.apply_style(strip.crop(at, at + 1), post_style=self._style(style))
         return Strip.join(
             [strip.crop(0, at), Strip([Segment(sign, s.style) for s in middle][:1], 1), strip.crop(at + 1)]
