@@ -68,6 +68,23 @@ def test_a_load_before_a_loop_that_stores(run):
 
 
 @triton.jit
+def combine_across_a_store(x, out, B: tl.constexpr):
+    i = tl.arange(0, B)
+    early = tl.load(x + i)
+    tl.store(x + i, early + 1)
+    late = tl.load(x + 2)
+    tl.store(out + i, early * late)
+
+
+def test_a_block_loaded_before_a_store_meets_a_scalar_loaded_after_it(run):
+    x, out = ramp(), np.zeros(8, f32)
+    run(combine_across_a_store, 1, x, out, B=8)
+    assert x.tolist() == (ramp() + 1).tolist()
+    # On a GPU the load of x[2] is not ordered with the store of another lane: it sees 2 or 3, the same everywhere.
+    assert out.tolist() in ((ramp() * 3).tolist(), (ramp() * 2).tolist())
+
+
+@triton.jit
 def rotate(x, out):
     a, b, c = tl.load(x), tl.load(x + 1), tl.load(x + 2)
     for _ in range(1):

@@ -94,8 +94,7 @@ def make_plan(func: Func) -> Plan:
     layout = contiguous(func)
     steps: list[Op | Run] = []
     loop_of: dict[Op, int] = {}
-    made_in: dict[Value, int] = {}
-    block_ops = [op for op in func.body.ops if is_block_op(op)]
+    known_from: dict[Value, int] = {}
     accesses: list[list[Load | Store]] = []  # of each loop
     start = 0  # the first loop of the run that is open
 
@@ -111,18 +110,41 @@ def make_plan(func: Func) -> Plan:
                 accesses.append([])
             accesses[-1].append(op)
             loop_of[op] = len(accesses) - 1
-        elif is_block_op(op):
-            loop_of[op] = max((made_in.get(v, -1) for v in op.operands), default=-1)
-        else:
+        elif not is_block_op(op):
             stored = any(isinstance(a, Store) for loop in accesses[start:] for a in loop)
             if isinstance(op, Store) or (isinstance(op, Load) and stored):
                 close()
             steps.append(op)
-        if op in loop_of:
-            made_in.update(dict.fromkeys(op.results, loop_of[op]))
+            known_from.update(dict.fromkeys(op.results, start))
     close()
+    block_ops = tuple(op for op in func.body.ops if is_block_op(op))
+    shapes = [shape_of(loop[0].pointer.type) for loop in accesses]
+    made_in = _place(block_ops, loop_of, known_from, shapes)
     scratch, size = _scratch(block_ops, loop_of, made_in)
-    return Plan(tuple(steps), tuple(block_ops), loop_of, layout, scratch, size)
+    return Plan(tuple(steps), block_ops, loop_of, layout, scratch, size)
+
+
+def _place(
+    block_ops: Sequence[Op], loop_of: dict[Op, int], known_from: dict[Value, int], shapes: Sequence[tuple[int, ...]]
+) -> dict[Value, int]:
+    """Adds to `loop_of` the operations that are no accesses; returns the loop that makes each value.
+
+    `known_from` is the first loop that runs after each scalar is known: later than the loop that loads a block that
+    is combined with it, if a scalar access stands between.
+    """
+    made_in: dict[Value, int] = {}
+    for op in block_ops:
+        known = max((known_from.get(v, 0) for v in op.operands), default=0)
+        if op not in loop_of:
+            made = max((made_in.get(v, -1) for v in op.operands), default=-1)
+            if -1 < made < known:
+                shape = shape_of(op.result.type)
+                # Without such a loop nothing uses the operation: what would is a store in one.
+                made = next((i for i in range(known, len(shapes)) if shapes[i] == shape), len(shapes))
+            loop_of[op] = made
+        made_in.update(dict.fromkeys(op.results, loop_of[op]))
+        known_from.update(dict.fromkeys(op.results, known))
+    return made_in
 
 
 def _must_cut(loop: Sequence[Load | Store], op: Load | Store) -> bool:
