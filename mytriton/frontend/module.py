@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -21,7 +21,7 @@ from mytriton.frontend.kernel import MISSING, Kernel, Unresolved
 from mytriton.frontend.names import Lookup, is_constexpr, parameters, resolve, used_names
 from mytriton.frontend.parse import ExpressionParser
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.syntax import FunctionNode, Positions, function_of, functions, parse_text, unit_of
+from mytriton.frontend.syntax import FunctionNode, Positions, functions, parse_text, unit_of
 from mytriton.frontend.values import Known, Tuple
 from mytriton.source import SourceUnit
 
@@ -93,7 +93,7 @@ class _File:
     def kernel(self, node: FunctionNode, names: Mapping[str, Any]) -> Kernel:
         """The kernel of a decorated function, with the names it can see."""
         unit = unit_of(node, self._text, self._path)
-        own, positions = function_of(unit)  # positions within the unit, as a live function has them
+        positions = Positions(unit.text, unit.first_line - 1)  # within the unit, as a live function has them
 
         def lookup(name: str) -> Any:
             return names.get(name, MISSING)
@@ -102,11 +102,11 @@ class _File:
             value = self.value(expr, names)
             return MISSING if isinstance(value, Unresolved) else value
 
-        found = {name: lookup(name) for name in used_names(own)}
+        found = {name: lookup(name) for name in used_names(node)}
         return Kernel(
             node.name,
             unit,
-            parameters(own, positions, lookup, default),
+            parameters(node, positions, lookup, default),
             {name: value for name, value in found.items() if value is not MISSING},
         )
 
@@ -150,9 +150,10 @@ class _File:
                 )
             case _:
                 # What may or may not run, or runs often, leaves its names unknown; imports in it do count.
-                for name in _bound(node):
+                inner = list(ast.walk(node))
+                for name in _bound(inner):
                     names[name] = self._unknown(name, "it is set by code that is not executed here")
-                for child in ast.walk(node):
+                for child in inner:
                     if isinstance(child, (ast.Import, ast.ImportFrom)):
                         self._statement(child, names)
 
@@ -209,9 +210,9 @@ def _lookup(names: Mapping[str, Any]) -> Lookup:
     return lambda name: names.get(name, MISSING)
 
 
-def _bound(node: ast.stmt) -> Iterator[str]:
-    """The names a statement binds, nested ones included."""
-    for child in ast.walk(node):
+def _bound(inner: Iterable[ast.AST]) -> Iterator[str]:
+    """The names that a statement, given as all its nodes, binds."""
+    for child in inner:
         if isinstance(child, ast.Name) and isinstance(child.ctx, (ast.Store, ast.Del)):
             yield child.id
         elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -13,7 +13,7 @@ from typing import Any
 from mytriton.diagnostics import CompileError, Diagnostic
 from mytriton.frontend.kernel import MISSING, Kernel
 from mytriton.frontend.names import Lookup, parameters, used_names
-from mytriton.frontend.syntax import FunctionNode, first_line, function_of, functions, parse_text, unit_of
+from mytriton.frontend.syntax import FunctionNode, Positions, first_line, functions, parse_text, unit_of
 from mytriton.language import constexpr
 from mytriton.source import SourceUnit
 
@@ -38,7 +38,7 @@ def _find(path: str, text: str, line: int, name: str) -> FunctionNode | None:
     return known[1].get((line, name))
 
 
-def _source(function: FunctionType) -> SourceUnit:
+def _source(function: FunctionType) -> tuple[SourceUnit, FunctionNode]:
     code: CodeType = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
@@ -48,7 +48,7 @@ def _source(function: FunctionType) -> SourceUnit:
     if node is None:
         hint = "a kernel is a `def`; if the file changed after it was imported, import it again"
         raise _fail(function, f"no `def {code.co_name}` at line {code.co_firstlineno} of {code.co_filename}", hint)
-    return unit_of(node, text, code.co_filename)
+    return unit_of(node, text, code.co_filename), node
 
 
 def lookup_in(function: Callable[..., Any]) -> Lookup:
@@ -92,8 +92,8 @@ def kernel_of(function: Callable[..., Any]) -> Kernel:
     function = inspect.unwrap(function)
     if not isinstance(function, FunctionType):
         raise _fail(function, "it is not a function", "decorate a `def`")
-    unit = _source(function)
-    node, positions = function_of(unit)
+    unit, node = _source(function)
+    positions = Positions(unit.text, unit.first_line - 1)
     lookup = lookup_in(function)
     found = {name: lookup(name) for name in used_names(node)}
     return Kernel(

@@ -18,12 +18,8 @@ def _needs(op: Op) -> Iterator[Value]:
     """The operands in the order they are evaluated."""
     if isinstance(op, Store):
         # As in Python's `target[index] = value`, the value comes before the place it goes to.
-        yield op.value
-        yield op.pointer
-        if op.mask is not None:
-            yield op.mask
-    else:
-        yield from op.operands
+        return iter((op.value, op.pointer) if op.mask is None else (op.value, op.pointer, op.mask))
+    return iter(op.operands)
 
 
 def schedule(ops: Sequence[Op], hints: Mapping[Value, str], ids: Ids) -> tuple[Op, ...]:
@@ -36,7 +32,7 @@ def schedule(ops: Sequence[Op], hints: Mapping[Value, str], ids: Ids) -> tuple[O
     def emit(op: Op) -> None:
         results = tuple(Value(ids.fresh(op.inline), v.type, hints.get(v, v.hint)) for v in op.results)
         renamed.update(zip(op.results, results, strict=True))
-        ordered.append(op.with_operands(renamed).evolve(results=results))
+        ordered.append(op.with_operands(renamed, results=results))
 
     def place(root: Op) -> None:
         if id(root) in done:
@@ -45,13 +41,15 @@ def schedule(ops: Sequence[Op], hints: Mapping[Value, str], ids: Ids) -> tuple[O
         stack = [(root, _needs(root))]
         while stack:
             op, needs = stack[-1]
-            producer = next((p for v in needs if (p := producers.get(v)) is not None and id(p) not in done), None)
-            if producer is None:
+            for value in needs:
+                producer = producers.get(value)
+                if producer is not None and id(producer) not in done and producer.effect is Effect.NONE:
+                    done.add(id(producer))
+                    stack.append((producer, _needs(producer)))
+                    break
+            else:
                 stack.pop()
                 emit(op)
-            elif producer.effect is Effect.NONE:
-                done.add(id(producer))
-                stack.append((producer, _needs(producer)))
 
     for op in ops:
         if op.effect is not Effect.NONE:

@@ -23,8 +23,11 @@ class Positions:
         """`text` is what spans index; `shift` is how many lines `ast` saw before its first line."""
         self._lines = text.split("\n")
         self._shift = shift
+        self._ascii = text.isascii()  # then bytes are characters
 
     def _column(self, line: int, offset: int) -> int:
+        if self._ascii:
+            return offset + 1
         text = self._lines[line - 1] if 1 <= line <= len(self._lines) else ""
         return (offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))) + 1
 
@@ -94,9 +97,13 @@ def functions(tree: ast.AST) -> Iterator[tuple[FunctionNode, tuple[FunctionNode,
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node, outer
             outer = (*outer, node)
-        if isinstance(node, ast.expr):
-            continue  # no statement hides in an expression, and expressions may nest deeply
-        stack.extend((child, outer) for child in reversed(list(ast.iter_child_nodes(node))))
+        # No statement hides in an expression.
+        inner = [child for name in _STATEMENT_LISTS for child in getattr(node, name, ())]
+        stack.extend((child, outer) for child in reversed(inner))
+
+
+#: The fields of syntax nodes that hold statements, or what holds statements in turn; in order of the text.
+_STATEMENT_LISTS = ("body", "handlers", "cases", "orelse", "finalbody")
 
 
 def function_of(unit: SourceUnit) -> tuple[FunctionNode, Positions]:

@@ -45,7 +45,7 @@ class Builder:
 
     def add(self, cls: type[O], **fields: Any) -> Value:
         """Append an operation with one result, and return the result."""
-        return self.append(cls(**fields)).result
+        return self.append(cls(**{"span": self.span, **fields})).result
 
     def append(self, op: O) -> O:
         """Append an operation made without results; returns it completed."""

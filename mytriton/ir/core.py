@@ -90,17 +90,20 @@ class Op:
     @property
     def operands(self) -> tuple[Value, ...]:
         """The operands that are present, in field order."""
-        return tuple(v for n in _fields(type(self), "operand") if (v := getattr(self, n)) is not None)
+        fields = self.__dict__
+        return tuple([v for n in _OPERANDS[type(self)] if (v := fields[n]) is not None])
 
     @property
     def attributes(self) -> dict[str, Any]:
         """Attribute names and values, in field order."""
-        return {n: getattr(self, n) for n in _fields(type(self), "attribute")}
+        fields = self.__dict__
+        return {n: fields[n] for n in _ATTRIBUTES[type(self)]}
 
     @property
     def regions(self) -> tuple[Block, ...]:
         """The nested blocks."""
-        return tuple(b for n in _fields(type(self), "region") if (b := getattr(self, n)) is not None)
+        names = _REGIONS[type(self)]
+        return tuple(b for n in names if (b := getattr(self, n)) is not None) if names else ()
 
     def evolve(self: O, **changes: Any) -> O:
         """A copy with some fields changed. Passes make copies by the thousand, and this is a sixth of the cost of
@@ -109,33 +112,33 @@ class Op:
         copy.__dict__.update(self.__dict__, **changes)
         return copy
 
-    def with_operands(self, mapping: Mapping[Value, Value]) -> Op:
-        """This operation with operands replaced; the same object if none is in `mapping`."""
-        changed: dict[str, Any] = {
-            n: mapping[v]
-            for n in _fields(type(self), "operand")
-            if (v := getattr(self, n)) is not None and v in mapping
-        }
-        return self.evolve(**changed) if changed else self
+    def with_operands(self, mapping: Mapping[Value, Value], **changes: Any) -> Op:
+        """This operation with operands replaced, and other fields changed; the same object if nothing is."""
+        fields = self.__dict__
+        changes |= {n: mapping[v] for n in _OPERANDS[type(self)] if (v := fields[n]) in mapping}
+        return self.evolve(**changes) if changes else self
 
     def with_regions(self, blocks: tuple[Block, ...]) -> Op:
         """This operation with its nested blocks replaced, in the order of `regions`."""
         if all(a is b for a, b in zip(blocks, self.regions, strict=True)):
             return self
-        names = [n for n in _fields(type(self), "region") if getattr(self, n) is not None]
+        names = [n for n in _REGIONS[type(self)] if getattr(self, n) is not None]
         changed: dict[str, Any] = dict(zip(names, blocks, strict=True))
         return self.evolve(**changed)
 
 
-_FIELDS: dict[tuple[Any, str], tuple[str, ...]] = {}
+class _FieldNames(dict[type[Op], tuple[str, ...]]):
+    """The names of the fields that play one role, by class: looked up for every operation in every walk."""
+
+    def __init__(self, role: str) -> None:
+        self._role = role
+
+    def __missing__(self, cls: type[Op]) -> tuple[str, ...]:
+        names = self[cls] = tuple(f.name for f in dataclasses.fields(cls) if f.metadata.get("role") == self._role)
+        return names
 
 
-def _fields(cls: Any, role: str) -> tuple[str, ...]:
-    names = _FIELDS.get((cls, role))
-    if names is None:
-        names = tuple(f.name for f in dataclasses.fields(cls) if f.metadata.get("role") == role)
-        _FIELDS[cls, role] = names
-    return names
+_OPERANDS, _ATTRIBUTES, _REGIONS = _FieldNames("operand"), _FieldNames("attribute"), _FieldNames("region")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -183,12 +186,13 @@ def walk(block: Block) -> Iterator[Op]:
     """Every operation of a block and its nested blocks, in order; an explicit stack, so long kernels are fine."""
     stack = [iter(block.ops)]
     while stack:
-        op = next(stack[-1], None)
-        if op is None:
+        for op in stack[-1]:
+            yield op
+            if regions := op.regions:
+                stack.extend(iter(b.ops) for b in reversed(regions))
+                break
+        else:
             stack.pop()
-            continue
-        yield op
-        stack.extend(iter(b.ops) for b in reversed(op.regions))
 
 
 def definitions(func: Func) -> dict[Value, Op]:
