@@ -49,8 +49,9 @@ def _integer(value: int, type_: ScalarType) -> str:
 
 def _float(value: float, type_: ScalarType) -> str:
     if math.isfinite(value):
-        # The shortest digits that give this number back; NumPy knows them for f32 too.
-        text = str(np.float32(value)) if type_ == f32 else repr(value)
+        # The shortest digits that give this number back, which NumPy knows for f32; written as Python does, because
+        # NumPy's own spelling changes between its versions.
+        text = repr(float(np.format_float_scientific(np.float32(value))) if type_ == f32 else value)
         text = text if any(c in text for c in ".e") else f"{text}.0"
         return f"{text}f" if type_ == f32 else text
     # There is no literal for nan and inf without a header.
