@@ -62,9 +62,13 @@ class Workspace(Widget):
         if self.zoomed is not None:
             self.zoomed = pane
         self.recent = [pane, *(p for p in self.recent if p != pane)]
-        self.refresh(layout=True)
+        self._rearrange()
 
     def zoom(self, pane: str | None) -> None:
         """Give one pane all the room; None: back to all."""
         self.zoomed = pane
-        self.refresh(layout=True)
+        self._rearrange()
+
+    def _rearrange(self) -> None:
+        # Textual keeps a widget's arrangement until one of its children asks for a layout; asking itself is not enough.
+        self.children[0].refresh(layout=True, repaint=False)

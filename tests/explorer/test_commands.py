@@ -9,7 +9,7 @@ from explorer.engine.messages import (
     RunFinished,
 )
 from explorer.model.result import KernelInfo, OutputReport, RunReport
-from tests.explorer.explorer_support import explorer
+from tests.explorer.explorer_support import explorer, settled
 
 
 async def test_panes_by_number_tab_and_zoom(tmp_path: Path) -> None:
@@ -28,6 +28,22 @@ async def test_panes_by_number_tab_and_zoom(tmp_path: Path) -> None:
         await e.press("f3")
         await e.press("4")
         assert e.main.focused_pane.name == "cuda"
+
+
+async def test_a_pane_that_is_brought_is_on_the_screen(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (120, 40)) as e:
+        await e.press("escape")
+        for key in "4623625":
+            await e.press(key)
+            await settled(e.pilot)
+            pane = e.main.focused_pane
+            assert pane.number == int(key)
+            assert pane.is_on_screen, f"{pane.name} has the focus"
+            await e.press("z")
+            await settled(e.pilot)
+            assert [p.name for p in e.main.panes.values() if p.is_on_screen] == [pane.name]
+            await e.press("z")
+            await settled(e.pilot)
 
 
 async def test_choosing_stages_and_opening_one_from_the_list(tmp_path: Path) -> None:
