@@ -24,6 +24,8 @@ class ExplorerApp(App[None]):
     """The explorer of one kernel file."""
 
     TITLE = "mytriton-explore"
+    # Not at the bottom, where the run and the problems are.
+    CSS = "ToastRack { dock: top; align: right top; margin: 0; } Toast { padding: 0 1; }"
     COMMANDS: ClassVar[set[Any]] = {Commands}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "copy_hint", "copy", show=False)]
 

@@ -182,7 +182,7 @@ class MainBase(Asking):
             return
         if isinstance(event, ModuleRead):
             self.compile()
-        elif isinstance(event, ChildFailed):
+        elif isinstance(event, ChildFailed) and not event.failure.cause.startswith("cancelled"):
             self.app.notify(event.failure.cause, title=f"{event.failure.child} child", severity="error")
         if self._edit_timer is not None and not self.compiling:
             self.compile()

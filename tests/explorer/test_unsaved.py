@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
 from pathlib import Path
 
 from explorer.model.files import Swap
@@ -113,3 +122,42 @@ async def test_unsaved_edits_are_kept_aside_while_typing(tmp_path: Path) -> None
         recovered = Swap(str(path)).recover(SOURCE)
         assert recovered is not None
         assert recovered.text == "x" + SOURCE
+
+
+def test_a_hang_up_keeps_what_was_just_typed(tmp_path: Path) -> None:
+    path = tmp_path / "add.py"
+    path.write_text(SOURCE)
+    code = (
+        "from explorer.app import ExplorerApp; from explorer.model.session import Settings\n"
+        "from tests.explorer.explorer_support import FakeEngine\n"
+        f"ExplorerApp(Settings({str(path)!r}), engine=FakeEngine).run()"
+    )
+    terminal, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        start_new_session=True,
+        env=os.environ | {"PYTHONPATH": os.getcwd()},
+    )
+    os.close(inner)
+    seen = b""
+    while b"F1" not in seen:  # the key bar is there
+        seen += os.read(terminal, 65536)
+    os.write(terminal, b"x")
+    while b"[edited]" not in seen:
+        seen += os.read(terminal, 65536)
+    process.send_signal(signal.SIGHUP)
+    limit = time.monotonic() + 20
+    while process.poll() is None and time.monotonic() < limit:
+        try:
+            os.read(terminal, 65536)  # a full pseudo-terminal would hold the process up
+        except OSError:
+            break
+    process.wait(20)
+    os.close(terminal)
+    recovered = Swap(str(path)).recover(SOURCE)
+    assert recovered is not None
+    assert recovered.text == "x" + SOURCE
