@@ -99,7 +99,7 @@ class MlirBackend:
                 yield from _skipped(("llvm", *nvidia.NAMES), "no stage gpu-module-to-binary has made PTX")
             return
         with Clock() as clock:
-            llvm = translate(lowered, "gpu.module")
+            llvm = translate(run.context, lowered, "gpu.module")
         stage = Stage("llvm", "text", "llvm", seconds=clock.seconds, artifact=llvm)
         stage.make_lines = lambda: llvm_lines(llvm, lines)
         yield stage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from mytriton.stage import Line
 
@@ -12,15 +13,16 @@ _LOCATION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
 _DEBUG_METADATA = re.compile(r"^(!\d+ = (distinct )?!(DI|\{\}$|\{i32 2, !\"Debug Info)|!llvm\.(dbg|module\.flags))")
 
 
-def translate(bytecode: bytes, of: str) -> str:
-    """LLVM IR of the first top-level operation named `of` (`gpu.module`) in a module given as bytecode.
+def translate(context: Any, bytecode: bytes, of: str) -> str:
+    """LLVM IR of the first top-level operation named `of` (`gpu.module`) in a module given as bytecode. `context` is
+    the one that the module was made in: a fresh one would load every dialect again, three times the work.
 
     Translation crashes on a module that is not fully lowered: ask only after a stage that needs the same succeeded.
     """
     from mlir import ir
     from mlir.dialects.llvm import translate_module_to_llvmir
 
-    with ir.Context(load_on_create_dialects=[]):
+    with context:
         module = ir.Module.parse(bytecode)
         operation = next(op.operation for op in module.body.operations if op.operation.name == of)
         return str(translate_module_to_llvmir(operation))

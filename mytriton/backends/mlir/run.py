@@ -90,6 +90,7 @@ class ModuleRun:
         self._seconds = seconds
         self._reported: list[tuple[str, str, str]] = []
         self._bytecode = b""
+        self._listings = _Listings()
 
     def stages(self, passes: Sequence[tuple[str, str]]) -> Iterator[Stage]:
         """`prefix/emit`, then one stage for each (name, pipeline): the pipeline is that of `builtin.module(...)`.
@@ -138,8 +139,8 @@ class ModuleRun:
             self._bytecode = before
         elif self._bytecode == before:
             stage.status = "no change"
-        code, source = self._bytecode, self.source
-        stage.make_lines = lambda: list_bytecode(code, source)
+        code, source, listings = self._bytecode, self.source, self._listings
+        stage.make_lines = lambda: link_lines(listings.text(code), source)
         return stage
 
     def _guarded(self, stage: Stage, action: Callable[[], None]) -> None:
@@ -212,13 +213,28 @@ _PLACE = re.compile(r'"-":(\d+):\d+')
 _REFERENCE = re.compile(r"#loc\d*")
 
 
-def list_bytecode(bytecode: bytes, source: Sequence[Line]) -> list[Line]:
-    """The listing of a module, each line linked like the source line its operation was parsed from."""
-    from mlir import ir
+class _Listings:
+    """Prints the modules of one run from their bytecode.
 
-    with ir.Context(load_on_create_dialects=[]):
-        text = ir.Module.parse(bytecode).operation.get_asm(enable_debug_info=True, assume_verified=True)
-    return link_lines(text, source)
+    All in one context, as loading the dialects takes longer than a listing does; and not in the context the passes run
+    in, since a listing may be asked for by another thread.
+    """
+
+    def __init__(self) -> None:
+        self._context: Any = None
+        self._lock = threading.Lock()
+
+    def text(self, bytecode: bytes) -> str:
+        """The module with the location of every operation."""
+        from mlir import ir
+
+        with self._lock:
+            if self._context is None:
+                self._context = ir.Context(load_on_create_dialects=[])
+                self._context.enable_multithreading(False)
+            with self._context:
+                module = ir.Module.parse(bytecode)
+                return str(module.operation.get_asm(enable_debug_info=True, assume_verified=True))
 
 
 def link_lines(text: str, source: Sequence[Line]) -> list[Line]:
