@@ -27,9 +27,9 @@ def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
         left.append(Part(f"  {example.label}", "number", "choose"))
     right = []
     if session.busy is not None:
-        right.append(
-            Part(f"{session.busy.child}: {session.busy.stage} {session.busy.seconds:.0f} s  ", "doubtful", "cancel")
-        )
+        busy = session.busy
+        text = f"{busy.child}: {busy.stage or 'starting'} {busy.seconds:.0f} s, x ends it  "
+        right.append(Part(text, "doubtful", "cancel"))
     elif session.module is not None and not session.module.executed and settings.execute:
         right.append(Part("file not executed  ", "doubtful", "pane(8)"))
     right.append(Part(f"backend {session.backend}", "keyword", "backend"))
