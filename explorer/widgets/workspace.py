@@ -59,10 +59,12 @@ class Workspace(Widget):
 
     def bring(self, pane: str) -> None:
         """Show `pane`, in its slot or in place of the zoomed one."""
+        before = self.boxes()
         if self.zoomed is not None:
             self.zoomed = pane
         self.recent = [pane, *(p for p in self.recent if p != pane)]
-        self._rearrange()
+        if self.boxes() != before:
+            self._rearrange()
 
     def zoom(self, pane: str | None) -> None:
         """Give one pane all the room; None: back to all."""
