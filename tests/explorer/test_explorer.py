@@ -206,5 +206,8 @@ async def test_key_presses_and_cursor_moves_write_few_bytes(tmp_path: Path) -> N
             assert await settled(e.pilot) - before <= 4096
             before = await settled(e.pilot)
             await e.pilot.press("x")
-            e.engine.answer(note="")
+            e.engine.answer()
             assert await settled(e.pilot) - before <= 8192
+            before = await settled(e.pilot)
+            await e.pilot.press("escape")
+            assert await settled(e.pilot) - before <= 4096
