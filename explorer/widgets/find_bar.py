@@ -22,7 +22,7 @@ class FindBar(Horizontal):
     FindBar { height: 1; display: none; background: $surface; }
     FindBar.-open { display: block; }
     FindBar > .slash { width: 2; }
-    FindBar > Input { width: 1fr; height: 1; border: none; padding: 0; background: $surface; }
+    FindBar > Input { width: 1fr; background: $surface; }
     FindBar > .count { width: 24; }
     """
 
@@ -51,7 +51,7 @@ class FindBar(Horizontal):
         if self._field is None:
             from textual.widgets import Input  # not at the start: it and its style sheet cost milliseconds
 
-            self._field = Input(id="find")
+            self._field = Input(id="find", compact=True)
             self._field.cursor_blink = False
             self.query_one(".slash", TextLine).show([Part("/ ")])
             await self.mount(self._field, after=0)

@@ -51,3 +51,11 @@ async def test_the_screen_after_an_error(tmp_path: Path, golden: Golden, size: t
         await e.answer(fail="tree", diagnostic=WRONG)
         await settled(e.pilot)
         golden(f"explorer-error-{size[0]}x{size[1]}.txt", screen(e))
+
+
+async def test_what_is_searched_for_can_be_read(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py") as e:
+        await e.press("escape", "slash", "l", "o", "a", "d")
+        await settled(e.pilot)
+        (row,) = (row for row in screen(e).splitlines() if row.startswith("/"))
+        assert row.split() == ["/", "load", "2", "lines"]
