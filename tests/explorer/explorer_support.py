@@ -161,10 +161,11 @@ async def settled(pilot: Pilot[None]) -> int:
     driver = pilot.app._driver
     assert isinstance(driver, CountingDriver)
     written = -1
-    while written != driver.written:
+    # Frames are painted by a timer, which a busy machine may delay: ask the screen, too, whether it owes one.
+    while written != driver.written or pilot.app.screen._dirty_widgets or pilot.app.screen._layout_required:
         written = driver.written
         await pilot.pause()
-        await pilot.pause()
+        await pilot.pause(1 / 30)
     return written
 
 

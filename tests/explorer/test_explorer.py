@@ -199,7 +199,8 @@ async def test_slow_work_is_named_and_can_be_cancelled(tmp_path: Path) -> None:
 
 async def test_key_presses_and_cursor_moves_write_few_bytes(tmp_path: Path) -> None:
     for size in ((80, 24), (160, 50)):
-        async with explorer(tmp_path / "add.py", size) as e:
+        # A file each: the edits of the first would be offered to the second.
+        async with explorer(tmp_path / f"{size[0]}.py", size) as e:
             await e.press(*["down"] * 5)
             before = await settled(e.pilot)
             await e.pilot.press("down")
