@@ -20,7 +20,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return app.run(options.settings())
         from explorer import headless
 
-        return headless.run(options)
+        code = headless.run(options)
+        sys.stdout.flush()
+        return code
     except BadInput as error:
         print(f"mytriton-explore: {error}", file=sys.stderr)
         return 2

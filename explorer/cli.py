@@ -197,7 +197,8 @@ def _defines(items: Sequence[str]) -> dict[str, Any]:
         try:
             value = ast.literal_eval(text)
         except (ValueError, SyntaxError):
-            raise BadInput(f"-D {item}: {text!r} is not a Python number, string, True, False or None") from None
+            quoted = f"""; for a string: -D '{name}="{text}"'""" if text.isidentifier() else ""
+            raise BadInput(f"-D {item}: {text!r} is not a Python number, string, True, False or None{quoted}") from None
         if value is not None and not isinstance(value, (bool, int, float, str)):
             raise BadInput(f"-D {item}: a constexpr must be a number, a string, True, False or None")
         values[name] = value

@@ -144,7 +144,8 @@ class _Session:
         if self._options.mode != "print":
             return ""
         matching = [p for p in planned if p == name] or [p for p in planned if p.split("/")[0] == name]
-        if matching or not planned:
+        # A file that cannot be read has the stage `source` alone, which says why: no others are known then.
+        if matching or set(planned) <= {"source"}:
             return matching[-1] if matching else name
         families = [f for f in FAMILIES if any(p.split("/")[0] == f for p in planned)]
         where = f" on backend {self._options.backend}"
@@ -196,7 +197,8 @@ class _Session:
             self._engine.run(options.run_request(options.text, kernel.name, number, fallback=False))
             report = (await self._next(m.RunFinished)).report
             if report.unavailable:
-                print(f"backend {options.backend} cannot run here: {report.message}", file=sys.stderr)
+                instead = "; --backend cpu checks on the CPU" if options.backend in ("cuda", "mlir") else ""
+                print(f"backend {options.backend} cannot run here: {report.message}{instead}", file=sys.stderr)
                 return 3
             _print_report(kernel.name, kernel.examples[number].label, report)
             worst = max(worst, 0 if report.ok else 1)

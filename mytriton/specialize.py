@@ -202,7 +202,9 @@ def parse_signature(kernel: Kernel, signature: str = "", constexprs: Mapping[str
             constants.append((param.name, constexpr_value(param.name, param.default)))
             continue
         else:
-            raise LaunchError(_missing(kernel, param, 'give its type, as in --signature "*fp32, i32"'))
+            listed = ", ".join(p.name for p in kernel.params)
+            hint = f'give its type, as in --signature "*fp32, *fp32, i32, 1024", an entry for each of {listed}'
+            raise LaunchError(_missing(kernel, param, hint))
         value = _literal(entry)
         if value is not MISSING:
             constants.append((param.name, value))

@@ -75,6 +75,10 @@ def file(name: str, content: str | bytes) -> str:
         (["two.py", "--num-warps", "x"], "--num-warps x: the number of warps must be 1, 2, 4, 8, 16 or 32"),
         (["two.py", "-D", "B"], "-D B: write it as NAME=VALUE, such as -D BLOCK=1024"),
         (["two.py", "-D", "B=x"], "-D B=x: 'x' is not a Python number, string, True, False or None"),
+        (
+            ["two.py", "-D", "B=relu"],
+            "-D B=relu: 'relu' is not a Python number, string, True, False or None; for a string: -D 'B=\"relu\"'",
+        ),
         (["two.py", "-D", "B=[1]"], "-D B=[1]: a constexpr must be a number, a string, True, False or None"),
         (["two.py", "--check", "--no-exec"], "--check runs the file's examples, so it cannot go with --no-exec"),
         (["two.py", "--stages", "--json"], "argument --json: not allowed with argument --stages"),
@@ -190,6 +194,32 @@ def test_print_stops_at_the_stage(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == text
 
 
+@pytest.mark.parametrize(
+    ("signature", "message"),
+    [
+        ("*fp32", "the constexpr parameter `B` of `fill` is not given"),
+        ("*float, 8", "'*float' is not a type of a signature"),
+        ("", "the parameter `x` of `fill` is not given; give its type"),
+    ],
+)
+def test_print_says_what_is_wrong_with_the_signature(
+    capsys: pytest.CaptureFixture[str], signature: str, message: str
+) -> None:
+    file("k.py", GOOD)
+    argv = ["k.py", "--no-exec", "--print", "opt", "--backend", "interp", "--signature", signature]
+    assert message in refused(capsys, *argv)
+
+
+def test_a_reader_that_goes_away_is_no_failure_to_report() -> None:
+    file("k.py", GOOD)
+    command = [sys.executable, "-m", "explorer", "k.py", "--print", "ssa", "--backend", "interp"]
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_a_kernel_that_does_not_compile(capsys: pytest.CaptureFixture[str]) -> None:
     file("k.py", GOOD.replace("tl.store(x +", "tl.stor(x +"))
     assert main(["k.py", "--stages", "--backend", "interp"]) == 1
@@ -234,7 +264,7 @@ def test_check_never_falls_back(capsys: pytest.CaptureFixture[str]) -> None:
         pytest.skip("there is a GPU here")
     file("k.py", GOOD)
     assert main(["k.py", "--check", "--backend", "cuda"]) == 3
-    assert capsys.readouterr().err == f"backend cuda cannot run here: {reason}\n"
+    assert capsys.readouterr().err == f"backend cuda cannot run here: {reason}; --backend cpu checks on the CPU\n"
 
 
 def test_the_author_sees_their_own_frames(capsys: pytest.CaptureFixture[str]) -> None:
