@@ -65,18 +65,6 @@ bfloat16 = types.bf16
 float32 = types.f32
 float64 = types.f64
 
-#: Names of Triton's language that kernels in the wild use and this compiler does not take yet.
-_NOT_YET = (
-    "advance associative_scan argmax argmin assume atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or "
-    "atomic_xchg atomic_xor broadcast broadcast_to cast cat ceil clamp cos cumprod cumsum debug_barrier device_assert "
-    "device_print div_rn dot dot_scaled erf exp2 expand_dims extra flip float8e4nv float8e5 floor fma gather histogram "
-    "inline_asm_elementwise int16 int8 interleave join log2 make_block_ptr math max max_constancy max_contiguous min "
-    "multiple_of permute pointer_type randint rand randn range ravel reduce reshape rsqrt sigmoid sin softmax sort "
-    "split sqrt_rn static_assert static_print sum swizzle2d tensor trans uint16 uint32 uint64 uint8 umulhi view "
-    "xor_sum zeros_like"
-)
-NOT_YET = frozenset(_NOT_YET.split())
-
 
 class LanguageError(MytritonError, TypeError):
     """A function of the kernel language was called by ordinary Python code."""

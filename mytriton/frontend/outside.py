@@ -13,6 +13,7 @@ import mytriton
 from mytriton import language
 from mytriton.frontend import builtins, host  # noqa: F401 (they fill the table)
 from mytriton.frontend.kernel import Unresolved
+from mytriton.frontend.not_yet import BUILTINS, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS
 from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
 from mytriton.source import Span
@@ -43,8 +44,9 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
     what = "module" if isinstance(value, ModuleType) else type(value).__name__
     if callable(value) and not isinstance(value, ModuleType):
         message = f"`{name}` cannot be called in a kernel"
-        raise Mistake("MT132", message, span, "only tl functions can; write its body here")
-    hint = "pass it as an argument"
+        hint = BUILTINS.get(name, "only tl functions can; write its body here")
+        raise Mistake("MT132", message, span, hint)
+    hint = "call functions of tl only" if isinstance(value, ModuleType) else "pass it as an argument"
     if isinstance(value, (str, tuple)):
         hint = f"write {name} = tl.constexpr({value!r}), or pass it as an argument"
     message = f"`{name}` is a global {what}; a kernel reads only numbers and tl.constexpr globals"
@@ -53,9 +55,8 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
 
 def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item:
     """`module.name`, which the author spelled `spelled`, as an item."""
-    if module is language and name in language.NOT_YET:
-        hint = "supported are: " + ", ".join(language.__all__)
-        raise Mistake("MT135", f"`{spelled}` is not supported yet", span, hint)
+    if module is language and name in NOT_YET:
+        raise Mistake("MT135", f"`{spelled}` is not supported yet", span, NOT_YET[name])
     names = language.__all__ if module is language else dir(module)
     if name not in names:
         near = get_close_matches(name, names, 1)

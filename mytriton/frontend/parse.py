@@ -53,7 +53,7 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Set: ("a set", "kernels compute with numbers and blocks"),
     ast.NamedExpr: ("`:=`", "assign on a line of its own"),
     ast.Starred: ("`*` unpacking", "write the items out"),
-    ast.Slice: ("a slice", "load the elements with a pointer block instead"),
+    ast.Slice: ("a slice", "blocks have one dimension so far; load the elements by a pointer block"),
     ast.Await: ("`await`", "kernels run to their end"),
     ast.Yield: ("`yield`", "store results through a pointer"),
     ast.YieldFrom: ("`yield`", "store results through a pointer"),

@@ -246,3 +246,45 @@ def test_a_variadic_kernel_is_refused():
         "2:11 MT112 `rest`: a kernel has a fixed number of parameters",
         "2:19 MT112 `more`: a kernel has a fixed number of parameters",
     ]
+
+
+NAMED = """
+def k(p, B: tl.constexpr):
+    x = tl.load(p + tl.arange(0, B))
+    y, z, low, high, dtype = x, x, 0, 1, tl.int32
+"""
+
+
+@pytest.mark.parametrize(
+    ("refused", "instead"),
+    [
+        ("tl.sigmoid(x)", "1 / (1 + tl.exp(-x))"),
+        ("tl.rsqrt(x)", "1 / tl.sqrt(x)"),
+        ("tl.exp2(x)", "tl.exp(x * 0.6931471805599453)"),
+        ("tl.log2(x)", "tl.log(x) * 1.4426950408889634"),
+        ("tl.clamp(x, low, high)", "tl.minimum(tl.maximum(x, low), high)"),
+        ("tl.fma(x, y, z)", "x * y + z"),
+        ("tl.div_rn(x, y)", "x / y"),
+        ("tl.cast(x, dtype)", "x.to(dtype)"),
+        ("tl.zeros_like(x)", "tl.zeros((BLOCK,), dtype)"),
+        ("tl.math.tanh(x)", "1 - 2 / (tl.exp(2 * x) + 1)"),
+        ("tl.max(x, 0)", "tl.maximum(x, y)"),
+    ],
+)
+def test_what_is_not_supported_yet_has_an_equal_that_is(refused, instead):
+    (hint,) = hints(NAMED + "    " + refused, "*fp32, 8")
+    assert instead in hint
+    lowered(NAMED + "    " + instead.replace("BLOCK", "B"), "*fp32, 8")
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("print(x)", "store the value, and print it after the launch"),
+        ("tl.device_print('x', x)", "store the value, and print it after the launch"),
+        ("tl.sum(x, 0)", "store the block, and reduce it outside of the kernel"),
+        ("x[:, None]", "blocks have one dimension so far; load the elements by a pointer block"),
+    ],
+)
+def test_what_has_no_equal_has_advice(statement, hint):
+    assert hints(NAMED + "    " + statement, "*fp32, 8") == [hint]
