@@ -12,7 +12,7 @@ from mytriton.diagnostics import Label
 from mytriton.frontend import builtins, host  # noqa: F401 (they fill the table)
 from mytriton.frontend import tree as t
 from mytriton.frontend.kernel import MISSING
-from mytriton.frontend.outside import as_item, member_item, outside_item
+from mytriton.frontend.outside import as_item, is_kernel, member_item, outside_item
 from mytriton.frontend.registry import FUNCTIONS, LOOPS, METHODS, Builtin
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, is_number
@@ -227,7 +227,10 @@ class Evaluator:
         text = self.semantics.text(function.span)
         if any(value is loop for loop in LOOPS):
             raise Mistake("MT136", f"`{text}` is used only as `for i in {text}(...)`", expr.span)
-        if hasattr(value, "__mytriton_kernel__"):
+        if is_kernel(value):
+            if text == self.semantics.kernel.name:
+                hint = "write a `for` loop over a constexpr range"
+                raise Mistake("MT136", f"`{text}` calls itself; recursion is not supported", expr.span, hint)
             hint = "write its body here"
             raise Mistake("MT136", f"calling the @jit function `{text}` is not supported yet", expr.span, hint)
         raise Mistake("MT136", f"{self.semantics.describe(function)} cannot be called in a kernel", expr.span)
@@ -237,6 +240,9 @@ class Evaluator:
         index = yield expr.index
         if is_poison(base, index):
             return POISON
+        if isinstance(base.item, Known) and is_kernel(base.item.value):
+            message = f"`{self.semantics.text(expr.span)}`: a kernel cannot launch a kernel"
+            raise Mistake("MT136", message, expr.span, "launch one after the other")
         if not isinstance(base.item, Tuple):
             hint = "load elements with tl.load(pointer + offsets)"
             raise Mistake("MT202", f"{self.semantics.describe(base)} cannot be indexed", expr.span, hint)

@@ -132,7 +132,8 @@ class _Lowering:
     def _for(self, node: t.For) -> bool:
         values = self._iterations_of(node)
         before = list(self.evaluator.names)
-        self._iterations += len(values)
+        # Not len(values), which stops at 2**63 - 1.
+        self._iterations += max(0, -((values.start - values.stop) // values.step))
         if self._iterations > MAX_ITERATIONS:
             message = f"unrolling this loop exceeds {MAX_ITERATIONS} iterations in one kernel"
             raise Mistake("MT142", message, node.span, "use blocks and a launch grid instead of long loops")

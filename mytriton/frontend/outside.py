@@ -66,10 +66,15 @@ def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item
     return Known(value) if value is language else outside_item(spelled, value, span)
 
 
+def is_kernel(value: Any) -> bool:
+    """Whether a value is a @jit function. Asks its class, since asking an object may run its author's code."""
+    return hasattr(type(value), "__mytriton_kernel__")
+
+
 def _is_callable_here(value: Any) -> bool:
     """Whether a value is one of the functions kernels may name. Only plain functions and classes are looked up, since
     hashing and comparing other objects would run their code."""
-    if hasattr(value, "__mytriton_kernel__"):
+    if is_kernel(value):
         return True
     plain = isinstance(value, (FunctionType, BuiltinFunctionType, type))
     return plain and (value in FUNCTIONS or value in LOOPS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Generator, Sequence
+from types import EllipsisType
 from typing import Any
 
 from mytriton.diagnostics import CompileError, Diagnostic
@@ -72,6 +73,9 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Break: ("`break`", "use a mask for the elements that are done"),
     ast.Continue: ("`continue`", "use a constexpr `if` around the rest of the body"),
 }
+
+#: Every `elif` is an `if` inside the `else` of another, and each level takes some of Python's stack.
+MAX_ELIFS = 150
 
 _Steps = Generator[ast.expr, Any, t.Expr]
 
@@ -208,12 +212,12 @@ class StatementParser(ExpressionParser):
         return tuple(s for s in found if s is not None)
 
     def _statement(self, node: ast.stmt) -> t.Stmt | None:
-        # This recursion follows the nesting of statements, which Python itself limits to 100 levels.
+        # This recursion follows the nesting of statements, which Python itself limits to 100 levels, and `elif`.
         span = self._positions.span(node)
         match node:
             case ast.Pass():
                 return t.Pass(span)
-            case ast.Expr(value=ast.Constant(value=str())):
+            case ast.Expr(value=ast.Constant(value=str() | EllipsisType())):
                 return t.Pass(span)
             case ast.Expr():
                 return t.ExprStmt(span, self.expr(node.value))
@@ -229,6 +233,10 @@ class StatementParser(ExpressionParser):
                 return t.AugAssign(span, self._name(target), BINARY[type(node.op)], self.expr(node.value))
             case ast.If():
                 span = self._positions.through(node, node.test)
+                if _elifs(node) > MAX_ELIFS:
+                    message = f"this `if` has more than {MAX_ELIFS} `elif` branches"
+                    self._error("MT113", message, span, "choose from a tuple with a constexpr index")
+                    return None
                 return t.If(span, self.expr(node.test), self.body(node.body), self.body(node.orelse))
             case ast.For():
                 return self._for(node)
@@ -268,6 +276,14 @@ class StatementParser(ExpressionParser):
         else:
             self._refuse(node)
         return t.Name(span, "_")
+
+
+def _elifs(node: ast.If) -> int:
+    """How many `elif` branches follow."""
+    count = 0
+    while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+        node, count = node.orelse[0], count + 1
+    return count
 
 
 def parse(kernel: Kernel) -> t.Tree:

@@ -66,7 +66,7 @@ module {
           llvm.intr.masked.store %18, %19, %16 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
         } {loop_annotation = #loop_annotation}
       }
-    }
+    } {loop_annotation = #loop_annotation}
     return
   }
   func.func private @memory.apart(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: i64, %arg3: i64) -> i1 attributes {llvm.linkage = #llvm.linkage<internal>} {

@@ -107,7 +107,7 @@ define void @binary_kernel.programs(ptr %0, ptr %1, ptr %2, i32 %3, ptr noalias 
 
 85:                                               ; preds = %45
   %86 = add i64 %12, 1
-  br label %11
+  br label %11, !llvm.loop !33
 
 87:                                               ; preds = %11
   ret void

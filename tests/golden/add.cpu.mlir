@@ -1,4 +1,4 @@
-#chunks = #llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>
+#as_written = #llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>
 func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr: !llvm.ptr, %n: i32, %scratch.base: !llvm.ptr {llvm.noalias}, %programs.first: i64, %programs.last: i64, %grid.x: i64, %grid.y: i64, %grid.z: i64) {
   %size.0 = arith.constant 0 : i32
   %size.16 = arith.constant 16 : i32
@@ -38,7 +38,7 @@ func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr
         %v9 = arith.addf %v6, %v8 : vector<16xf32>
         %v10.chunk = llvm.getelementptr %v10.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         llvm.intr.masked.store %v9, %v10.chunk, %v4 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
-      } {loop_annotation = #chunks}
+      } {loop_annotation = #as_written}
     } else {
       // Each store in a loop of its own; values are kept in between.
       scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
@@ -59,7 +59,7 @@ func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr
         %v9.kept = llvm.getelementptr %scratch.base[%v9.offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
         %v9.slot = llvm.getelementptr %v9.kept[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         llvm.store %v9, %v9.slot {alignment = 1 : i64} : vector<16xf32>, !llvm.ptr
-      } {loop_annotation = #chunks}
+      } {loop_annotation = #as_written}
       scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
         %v2.base = vector.broadcast %chunk.i : i32 to vector<16xi32>
         %v2 = arith.addi %v2.base, %lanes.16 : vector<16xi32>
@@ -73,9 +73,9 @@ func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr
         %v9 = llvm.load %v9.slot {alignment = 1 : i64} : !llvm.ptr -> vector<16xf32>
         %v10.chunk = llvm.getelementptr %v10.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         llvm.intr.masked.store %v9, %v10.chunk, %v4 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
-      } {loop_annotation = #chunks}
+      } {loop_annotation = #as_written}
     }
-  }
+  } {loop_annotation = #as_written}
   func.return
 }
 func.func private @memory.apart(%from: !llvm.ptr, %to: !llvm.ptr, %low: i64, %high: i64) -> i1 attributes {llvm.linkage = #llvm.linkage<internal>} {

@@ -84,8 +84,7 @@ class _Emitter:
         """All lines."""
         text = self.text
         params = [self._scalars.parameter(p) for p in self.func.params]
-        if any(isinstance(step, Run) for step in self.plan.steps):
-            text.write(ANNOTATION)
+        text.write(ANNOTATION)
         with text.block(f"func.func {symbol(self.func.name)}({', '.join([*params, *EXTRA])})"):
             sizes = {size_of(op) for op in self.plan.block_ops if isinstance(op, (ops.Load, ops.Store))}
             widths = {width_of(size) for size in sizes}
@@ -96,7 +95,8 @@ class _Emitter:
                 text.write(f"%lanes.{width} = arith.constant {dense(range(width))} : {vector}")
             self._scalars.write_parameters(self.func.params)
             text.write("%programs.step = arith.constant 1 : i64")
-            with text.block("scf.for %program.i = %programs.first to %programs.last step %programs.step : i64"):
+            head = "scf.for %program.i = %programs.first to %programs.last step %programs.step : i64"
+            with text.block(head, end="} {loop_annotation = #as_written}"):
                 for step in self.plan.steps:
                     if isinstance(step, Run):
                         self._run(step)

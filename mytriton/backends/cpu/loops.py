@@ -19,9 +19,10 @@ from mytriton.types import PointerType, ScalarType, element_of, i1, i32, shape_o
 #: were 40 % slower in a vector add, and 8 the same as 16.
 LANES = 16
 
-#: What `#chunks` stands for. The loops are vectors already; unrolling them as well made them no faster, and a kernel of
-#: 20 loops four times as slow to compile.
-ANNOTATION = "#chunks = #llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
+#: What `#as_written` stands for. Loops over chunks are vectors already; unrolling them as well made them no faster, and
+#: a kernel of 20 loops four times as slow to compile. In the loop over programs LLVM's vectorizer (22.1,
+#: `vputils::isSingleScalar`) takes time exponential in the length of a chain whose values are used twice.
+ANNOTATION = "#as_written = #llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
 
 
 def width_of(size: int) -> int:
@@ -52,7 +53,7 @@ class LoopWriter:
         last_use = {v: max(self.plan.loop_of[u] for u in self.users(v)) for v in self.plan.scratch if v in inside}
         self.text.at(next(op for op in members if isinstance(op, (ops.Load, ops.Store))))
         head = f"scf.for %chunk.i = %size.0 to %size.{self.size} step %size.{self.width} : i32"
-        with self.text.block(head, end="} {loop_annotation = #chunks}"):
+        with self.text.block(head, end="} {loop_annotation = #as_written}"):
             self._chunks.clear()
             kept: set[Value] = set()
             for op in members:
