@@ -75,9 +75,10 @@ class Worker:
 
     def _at_hand(self, path: str, text: str) -> Loaded:
         loaded = self._loaded
-        return (
-            loaded if loaded is not None and (loaded.path, loaded.text) == (path, text) else self._execute(path, text)
-        )
+        if loaded is not None and (loaded.path, loaded.text) == (path, text):
+            return loaded
+        reading.read(text, path)  # a mistake in what is being typed is told as the compiler tells it
+        return self._execute(path, text)
 
     # Examples
 
@@ -116,7 +117,7 @@ class Worker:
                 return replace(report, message=f"{kernel.name} has no example to run; {hint}")
             return self._check(kernel, request, report)
         except LoadFailed as failure:
-            return replace(report, message=failure.finding.message, diagnostics=(failure.finding,))
+            return replace(report, message="the file cannot be executed", diagnostics=(failure.finding,))
         except CompileError as error:
             return replace(report, message="it does not compile", diagnostics=diagnosed(error, request.path))
         except MytritonError as error:

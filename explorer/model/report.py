@@ -160,11 +160,17 @@ def run_summary(session: Session) -> str:
         return "not run yet: r (F8) runs the example and checks it"
     stale = "stale: " if session.report_is_stale else ""
     worst = max(report.outputs, key=lambda o: (not o.ok, o.max_ulp), default=None)
-    details = _output(worst) if worst is not None else " ".join(report.message.split())
+    details = _output(worst) if worst is not None else _why(report)
     time = f"  {_seconds(report.seconds)}" if report.outputs else ""
     instead = report.note and report.backend != session.backend
     ran_on = f"{report.backend}, not {session.backend}" if instead else where(report)
     return f"{stale}{verdict(report)} on {ran_on}{time}  {details}"
+
+
+def _why(report: RunReport) -> str:
+    """Why there are no outputs."""
+    error = next((d for d in report.diagnostics if d.severity == "error"), None)
+    return f"{place(error)}{error.message}" if error is not None else " ".join(report.message.split())
 
 
 def run_lines(session: Session, width: int = 1000) -> Lines:
@@ -172,7 +178,8 @@ def run_lines(session: Session, width: int = 1000) -> Lines:
     report = session.report
     if report is None or session.running:
         return tuple(LineView(row) for row in folded(run_summary(session), width))
-    parts = (verdict(report), report.kernel, report.example, f"on {where(report)}", _seconds(report.seconds))
+    time = _seconds(report.seconds) if report.outputs else ""
+    parts = (verdict(report), report.kernel, report.example, f"on {where(report)}", time)
     rows = ["  ".join(part for part in parts if part)]
     if session.report_is_stale:
         rows.append("stale: the text was edited since; r (F8) runs it again")

@@ -112,7 +112,7 @@ class Session:
         self.running = False
         self.busy: StillRunning | None = None
         self.log: deque[str] = deque(maxlen=self.LOG_LINES)
-        self._run_text = ""
+        self._run_text = self._opened_text = ""
         self._wanted: tuple[str, ...] = ()
         self._asked: tuple[str, ...] = ()
         self._opened = self._compiled = self._ran = 0
@@ -156,7 +156,7 @@ class Session:
 
     def opened(self, generation: int) -> None:
         """The engine was told to read the module."""
-        self._opened = generation
+        self._opened, self._opened_text = generation, self.text
 
     def compiling(self, generation: int) -> None:
         """The engine was told to compile."""
@@ -259,6 +259,8 @@ class Session:
         """Findings of the module and of every backend shown, the selected one first, each once."""
         found: dict[tuple[object, ...], DiagnosticView] = {}
         module = self.module.diagnostics if self.module is not None else ()
+        if self.text != self._opened_text and not (self.module is not None and self.module.kernels):
+            module = ()  # it could not be read: whether it can be now, the compilation says
         stages = (stage for _, result in self.current for stage in result.known)
         for diagnostic in (*(d for stage in stages for d in stage.diagnostics), *module):
             found.setdefault((diagnostic.line, diagnostic.column, diagnostic.message), diagnostic)

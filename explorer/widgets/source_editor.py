@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual import events
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.strip import Strip
 from textual.widgets import TextArea
 
@@ -25,7 +25,10 @@ class SourceEditor(ChangedRows, TextArea):
     """Python text. `marked` puts findings at their lines: a letter in the gutter and an underline in the text."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"source--linked", "source--error", "source--warning"}
-    BINDINGS: ClassVar[list[BindingType]] = []
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+home", "edge(False)", "First line", show=False),
+        Binding("ctrl+end", "edge(True)", "Last line", show=False),
+    ]
     DEFAULT_CSS = """
     SourceEditor, SourceEditor:focus {
         background: $background; color: $foreground; border: none; padding: 0; scrollbar-size: 0 1;
@@ -70,6 +73,10 @@ class SourceEditor(ChangedRows, TextArea):
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a place of the file (both from 1)."""
         self.move_cursor((max(0, line - 1), max(0, column - 1)), center=True)
+
+    def action_edge(self, end: bool) -> None:
+        """Move the cursor to the beginning or the end of the text."""
+        self.move_cursor(self.document.end if end else (0, 0))
 
     def _redraw(self) -> None:
         self.notify_style_update()

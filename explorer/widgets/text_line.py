@@ -35,7 +35,7 @@ def highlighted(text: str) -> list[Part]:
 
 
 class TextLine(ChangedRows, Widget):
-    """`left` is cut where `right` begins."""
+    """`left` is cut, with dots, where `right` begins."""
 
     DEFAULT_CSS = "TextLine { height: 1; width: 1fr; background: $surface; color: $foreground; }"
 
@@ -76,7 +76,10 @@ class TextLine(ChangedRows, Widget):
 
         width = self.size.width
         right = Strip(segments(self._right))
-        left = Strip(segments(self._left)).crop_extend(0, max(0, width - right.cell_length), base)
+        left, room = Strip(segments(self._left)), max(0, width - right.cell_length)
+        if self._right and left.cell_length >= room > 3:
+            left = Strip.join([left.crop(0, room - 3), Strip([Segment(".. ", base)])])
+        left = left.crop_extend(0, room, base)
         return Strip.join([left, right]).crop_extend(0, width, base)
 
 

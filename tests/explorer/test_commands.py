@@ -10,6 +10,7 @@ from explorer.engine.messages import (
 )
 from explorer.model.result import KernelInfo, OutputReport, RunReport
 from tests.explorer.explorer_support import explorer, settled
+from tests.explorer.test_explorer import WRONG
 
 
 async def test_panes_by_number_tab_and_zoom(tmp_path: Path) -> None:
@@ -92,8 +93,12 @@ async def test_running_says_where_and_how_it_went(tmp_path: Path) -> None:
             "out: 3 of 1000 differ  max abs 2  rel 0.5  ulp 1e+06  first at [7]: 1.0,",
             "  expected 3.0",
         ]
+        e.engine.emit(RunFinished(e.engine.generation, RunReport(False, "cuda", message="no", diagnostics=(WRONG,))))
+        await e.pilot.pause()
+        assert e.line("#run") == " run: NOT RUN on cuda  11:30 expected an expression"
+        assert e.lines("run") == ["NOT RUN  on cuda", "no", "add.py:11:30: ..."]
         await e.press("1", "x")
-        assert e.line("#run").startswith(" run: stale: FAIL")
+        assert e.line("#run").startswith(" run: stale: NOT RUN")
 
 
 async def test_a_kernel_without_an_example_says_what_to_do(tmp_path: Path) -> None:

@@ -309,6 +309,15 @@ async def test_a_run_that_misbehaves(
     assert (await recorder.wait(m.RunFinished, generation=good)).report.ok
 
 
+async def test_a_text_that_is_not_python_is_not_run(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:
+    engine = await make_engine(once=True)
+    bad = TEXT.replace("import numpy", "import (numpy")
+    report = (await recorder.wait(m.RunFinished, generation=engine.run(RunRequest(path, bad, backend="interp")))).report
+    (finding,) = report.diagnostics
+    assert (report.ok, report.message) == (False, "it does not compile")
+    assert (finding.code, finding.line, finding.column) == ("MT100", 1, 8)
+
+
 async def test_a_new_run_ends_the_one_before(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:
     engine = await make_engine(once=True)
     hanging = TEXT.replace("    x = np", "    while True: pass\n    x = np")

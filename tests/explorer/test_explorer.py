@@ -8,10 +8,11 @@ from explorer.engine.messages import (
     ChildFailed,
     CompileFinished,
     CompileStarted,
+    ModuleRead,
     StageFinished,
     StillRunning,
 )
-from explorer.model.result import ChildFailure, DiagnosticView, StageView
+from explorer.model.result import ChildFailure, DiagnosticView, ModuleInfo, StageView
 from tests.explorer.explorer_support import SOURCE, Explorer, explorer, settled
 
 WRONG = DiagnosticView(
@@ -105,6 +106,18 @@ async def test_a_failure_stands_at_its_place_and_keeps_the_last_good_panes(tmp_p
         assert all("stale" not in e.heading(pane) for pane in ("tree", "ssa", "cuda", "mlir", "asm"))
         assert row(e, "source", 10).startswith("11  ")
         assert not e.main.session.problems
+
+
+async def test_a_file_that_could_not_be_read_is_no_problem_of_the_text_that_can(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py") as e:
+        await e.press("x", "ctrl+s")
+        e.engine.emit(ModuleRead(e.engine.generation, ModuleInfo("add.py", diagnostics=(WRONG,))))
+        await e.answer(fail="tree", diagnostic=WRONG)
+        assert list(e.main.session.problems) == [WRONG]
+        await e.press("backspace")
+        await e.answer()
+        assert not e.main.session.problems
+        assert e.main.editor.text == SOURCE
 
 
 async def test_text_that_cannot_be_read_keeps_every_listing(tmp_path: Path) -> None:

@@ -53,6 +53,13 @@ async def test_the_screen_after_an_error(tmp_path: Path, golden: Golden, size: t
         golden(f"explorer-error-{size[0]}x{size[1]}.txt", screen(e))
 
 
+async def test_a_long_header_is_cut_with_dots(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "a_long_name_of_a_file_with_one_kernel.py", (80, 24)) as e:
+        await e.press("x")
+        await settled(e.pilot)
+        assert screen(e).splitlines()[0] == " a_long_name_of_a_file_with_one_kernel.py [edite.. backend cuda  sm_90  4 warps"
+
+
 async def test_what_is_searched_for_can_be_read(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py") as e:
         await e.press("escape", "slash", "l", "o", "a", "d")

@@ -26,6 +26,14 @@ async def test_saving_writes_the_text_and_reads_the_module_again(tmp_path: Path)
         assert "[edited]" not in e.line("#header")
 
 
+async def test_the_keys_for_the_ends_of_the_text(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py") as e:
+        await e.press("down", "ctrl+end")
+        assert e.main.editor.cursor_location == e.main.editor.document.end
+        await e.press("ctrl+home")
+        assert e.main.editor.cursor_location == (0, 0)
+
+
 async def test_a_file_changed_on_disk_is_not_overwritten_unasked(tmp_path: Path) -> None:
     path = tmp_path / "add.py"
     async with explorer(path) as e:
