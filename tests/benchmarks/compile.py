@@ -1,21 +1,24 @@
-"""Compile times of add_kernel, stage by stage, and of Triton in the same run where it is installed.
+"""Compile times of add_kernel: stage by stage in a warm process, in a fresh process, and of Triton in the same run.
 
-    python tests/benchmarks/compile.py [runs]
+    python tests/benchmarks/compile.py [RUNS] [--triton-python PATH]
 
-In one warm process, with caches cleared: every run compiles from the source text. The targets are those of the
-project; the machine is whatever this runs on, so compare figures of one run only.
+Warm, every run compiles from the source text. Triton is measured if the Python given (by default this one) has it: it
+may live in an environment of its own. The targets are those of the project; the machine is whatever this runs on, so
+compare figures of one run only. CPU time is that of the process: it hardly depends on what else the machine does.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
 
-import peer
 import stats
 
 from mytriton.compile import compile_kernel
@@ -23,63 +26,105 @@ from mytriton.frontend.module import read_module
 from mytriton.specialize import parse_signature
 from mytriton.target import Target
 
-ADD = Path(__file__).parents[2] / "examples" / "kernels" / "add.py"
+ROOT = Path(__file__).parents[2]
+ADD = ROOT / "examples" / "kernels" / "add.py"
+PEER = Path(__file__).parent / "peer.py"
+SIGNATURE = "*fp32:16, *fp32:16, *fp32:16, i32"
 ENDS = {"cuda": ("cuda", "ptx", "cubin"), "mlir": ("mlir/emit", "ptx", "cubin"), "cpu": ("llvm",)}
 TARGETS = {
-    "cuda": "target <= 3 ms for all text stages together",
-    "mlir/emit": "target <= 3 ms for all text stages together",
+    "cuda cuda": "target <= 3 ms CPU for all text stages together",
+    "mlir mlir/emit": "target <= 3 ms CPU for all text stages together",
     "mlir ptx": "target <= 25 ms",
     "cuda cubin": "target <= 80 ms",
 }
 
+COLD = f"""
+from pathlib import Path
+from mytriton.compile import compile_kernel
+from mytriton.frontend.module import read_module
+from mytriton.specialize import parse_signature
+from mytriton.target import Target
+path = {str(ADD)!r}
+kernel = read_module(Path(path).read_text(), path).kernels[0]
+specialization = parse_signature(kernel, {SIGNATURE!r}, {{"BLOCK": 256}})
+compile_kernel(kernel, specialization, Target("BACKEND")).stage("END")
+"""
 
-def ours(runs: int) -> None:
+
+def warm(runs: int) -> None:
     """Times of each stage and of whole compilations up to notable stages."""
     text = ADD.read_text()
-    for backend, ends in (
-        ("cuda", ("cuda", "ptx", "cubin")),
-        ("mlir", ("mlir/emit", "ptx", "cubin")),
-        ("cpu", ("llvm",)),
-    ):
+    for backend, ends in ENDS.items():
         stages: dict[str, list[float]] = defaultdict(list)
-        totals: dict[str, list[float]] = defaultdict(list)
+        wall: dict[str, list[float]] = defaultdict(list)
+        cpu: dict[str, list[float]] = defaultdict(list)
         for _ in range(runs):
-            start = time.perf_counter()
+            start, started = time.perf_counter(), time.process_time()
             kernel = read_module(text, str(ADD)).kernels[0]
-            specialization = parse_signature(kernel, "*fp32:16, *fp32:16, *fp32:16, i32", {"BLOCK": 256})
+            specialization = parse_signature(kernel, SIGNATURE, {"BLOCK": 256})
             compilation = compile_kernel(kernel, specialization, Target(backend))
             for end in ends:
                 compilation.stage(end)
-                totals[end].append(time.perf_counter() - start)
+                wall[end].append(time.perf_counter() - start)
+                cpu[end].append(time.process_time() - started)
             for stage in compilation.stages:
                 stages[stage.name].append(stage.seconds)
         print(f"\n{backend}: from the file's text to ...")
         for end in ends:
-            print(" ", stats.row(end, totals[end], TARGETS.get(end, TARGETS.get(f"{backend} {end}", ""))))
+            print(" ", stats.row(end, wall[end], TARGETS.get(f"{backend} {end}", "")))
+            print(" ", stats.cpu_row(f"{end}, CPU", cpu[end]))
         print(f"{backend}: each stage")
         for name, seconds in stages.items():
             print(" ", stats.row(name, seconds))
 
 
-def imports(runs: int) -> None:
-    """What `import mytriton` costs over a bare interpreter with NumPy."""
-    for what, code in (("python, numpy", "import numpy"), ("python, numpy, mytriton", "import numpy, mytriton")):
-        seconds = []
-        for _ in range(runs):
-            start = time.perf_counter()
-            subprocess.run([sys.executable, "-c", code], check=True)
-            seconds.append(time.perf_counter() - start)
-        print(" ", stats.row(what, seconds))
+def fresh(what: str, command: list[str], runs: int, env: dict[str, str] | None = None) -> None:
+    """What a process costs from its start to its end."""
+    wall, cpu = [], []
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as cache:
+            before, start = os.times(), time.perf_counter()
+            subprocess.run(command, check=True, env={**os.environ, "TRITON_CACHE_DIR": cache, **(env or {})})
+            wall.append(time.perf_counter() - start)
+            after = os.times()
+            used = after.children_user + after.children_system - before.children_user - before.children_system
+            cpu.append(used)
+    print(" ", stats.row(what, wall))
+    print(" ", stats.cpu_row(f"{what}, CPU", cpu))
+
+
+def cold(runs: int, triton_python: str) -> None:
+    """Fresh processes with empty caches, ours beside Triton's. `import numpy` is in all of them."""
+    print("\nfresh process, from its start to ...")
+    env = {"PYTHONPATH": str(ROOT)}
+    fresh("import numpy", [sys.executable, "-c", "import numpy"], runs)
+    fresh("import mytriton", [sys.executable, "-c", "import mytriton"], runs, env)
+    for backend, end in (("cuda", "cuda"), ("cuda", "cubin"), ("mlir", "ptx"), ("mlir", "cubin")):
+        code = COLD.replace("BACKEND", backend).replace("END", end)
+        fresh(f"{end} of backend {backend}", [sys.executable, "-c", code], runs, env)
+    if has_triton(triton_python):
+        fresh("Triton: import", [triton_python, "-c", "import triton"], runs)
+        fresh("Triton: cubin", [triton_python, str(PEER), "0"], runs)
+
+
+def has_triton(python: str) -> bool:
+    """Whether an interpreter can import Triton."""
+    return subprocess.run([python, "-c", "import triton"], capture_output=True, check=False).returncode == 0
 
 
 def main() -> None:
     """Print the tables."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 30
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, {runs} runs")
-    print("\nprocess start")
-    imports(5)
-    ours(runs)
-    peer.run(runs)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("runs", nargs="?", type=int, default=30)
+    parser.add_argument("--triton-python", default=sys.executable, metavar="PATH", help="a Python that has Triton")
+    options = parser.parse_args()
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, {options.runs} runs")
+    cold(5, options.triton_python)
+    warm(options.runs)
+    if has_triton(options.triton_python):
+        subprocess.run([options.triton_python, str(PEER), str(options.runs)], check=True)
+    else:
+        print(f"\ntriton is not installed in {options.triton_python}: no peer in this run (see --triton-python)")
 
 
 if __name__ == "__main__":

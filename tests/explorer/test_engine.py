@@ -109,7 +109,10 @@ async def test_typing(make_engine: MakeEngine, recorder: Recorder, path: str) ->
     assert "add %" in edited["ssa"].stage.text
 
     moved = await compiled(engine, recorder, path, "\n" + TEXT)
-    assert moved["ssa"].stage.status == "cached"
+    assert {name for name, event in moved.items() if event.stage.status not in ("cached", "no change")} == set()
+    assert [name for name in before if before[name].stage.status == "ok"] == [
+        name for name in moved if moved[name].stage.status == "cached"
+    ]
     assert [line.line for line in moved["ssa"].stage.lines] == [
         line.line + 1 for line in before["ssa"].stage.lines if line.line is not None
     ]
@@ -120,6 +123,7 @@ async def test_literal_globals_follow_the_text(make_engine: MakeEngine, recorder
     await opened(engine, recorder, path)
     edited = await compiled(engine, recorder, path, TEXT.replace("constexpr(2.0)", "constexpr(3.0)"))
     assert ", 3.0 :" in edited["ssa"].stage.text
+    assert edited["ssa"].stage.status == "ok"  # not taken over from the compilation with the other value
     assert [e.module_changed for e in recorder.of(m.CompileStarted)] == [False]
 
 

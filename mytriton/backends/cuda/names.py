@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from mytriton.ir.core import Func, Value
@@ -40,8 +41,8 @@ def value_names(func: Func, values: Iterable[Value], use_hints: bool) -> Callabl
     """The naming of a function's values: parameters by their mangled name, others `v3` for `%3`, or the author's own
     name (tuned form) where it is legal and no other value has it."""
     values = list(values)
-    taken = [p.id for p in func.params] + [v.hint for v in values]
-    unique = {hint for hint in taken if taken.count(hint) == 1} if use_hints else set()
+    taken = Counter([p.id for p in func.params] + [v.hint for v in values])
+    unique = {hint for hint, count in taken.items() if count == 1} if use_hints else set()
     names = {p: mangle(p.id) for p in func.params}
     for value in values:
         own = value.hint in unique and mangle(value.hint) == value.hint
