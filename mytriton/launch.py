@@ -27,10 +27,16 @@ from mytriton.target import Target
 
 
 class LaunchResult:
-    """What a launch compiled. Unpacks to `expression_ops, ssa_ops, src`; `compilation` has every stage."""
+    """What a launch compiled. Unpacks to `expression_ops, ssa_ops, src`; `compilation` has every stage. `ran` is False
+    where host arrays only said what to compile (`cuda`, `mlir`) or the grid is empty."""
 
-    def __init__(self, compilation: Compilation) -> None:
+    def __init__(self, compilation: Compilation, ran: bool) -> None:
         self.compilation = compilation
+        self.ran = ran
+
+    def __repr__(self) -> str:
+        what = "ran" if self.ran else "compiled, not run"
+        return f"<{self.compilation.kernel} on {self.compilation.target.backend}: {what}>"
 
     @property
     def expression_ops(self) -> tuple[Stmt, ...]:
@@ -98,9 +104,10 @@ class Launch:
     def run(self) -> LaunchResult:
         """Compile as far as needed, and run if there is something to run."""
         self.load()
-        if self.runs and 0 not in self.grid:
+        runs = self.runs and 0 not in self.grid
+        if runs:
             self._entry.launcher()(self.grid, self.args)
-        return LaunchResult(self.compilation)
+        return LaunchResult(self.compilation, runs)
 
 
 class JITFunction:

@@ -19,6 +19,9 @@ from mytriton.ir.core import ParamInfo
 from mytriton.language import constexpr
 from mytriton.types import PointerType, ScalarType, Type
 
+#: Launch keywords of Triton's that tune what is not here to be tuned.
+_TRITON_ONLY = ("num_stages", "num_ctas", "maxnreg", "waves_per_eu", "matrix_instr_nonkdim")
+
 
 @dataclass(frozen=True, slots=True)
 class Specialization:
@@ -56,6 +59,7 @@ def bind(kernel: Kernel, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> 
         if name not in names:
             near = get_close_matches(name, names, 1)
             hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names)}"
+            hint = "the option is Triton's, leave it away" if name in _TRITON_ONLY else hint
             raise LaunchError(f"`{kernel.name}` has no parameter `{name}`; {hint}")
         if name in bound:
             raise LaunchError(f"`{kernel.name}` got `{name}` twice, by position and by name")

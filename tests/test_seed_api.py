@@ -73,6 +73,15 @@ def test_host_arrays_run_on_host_backends_and_only_compile_for_a_gpu(backend):
     assert out.tolist() == ((x + y).tolist() if backend in ("cpu", "interp") else [0] * 1000)
 
 
+def test_a_launch_says_whether_it_ran(backend):
+    x, y, out = arrays()
+    ran = backend in ("cpu", "interp")
+    result = add_kernel[(4,)](x, y, out, 1000, BLOCK=256)
+    assert result.ran is ran
+    assert repr(result) == f"<add_kernel on {backend}: {'ran' if ran else 'compiled, not run'}>"
+    assert not add_kernel[(0,)](x, y, out, 1000, BLOCK=256).ran
+
+
 def test_the_ssa_does_not_change_with_the_backend():
     signature = "*fp32:16, *fp32:16, *fp32:16, i32, 256"
     texts = {add_kernel.compile(signature, backend=name).stage("ssa").text for name in BACKENDS}
