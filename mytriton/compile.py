@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mytriton import backends
@@ -28,6 +28,12 @@ SHARED = ("source", "tree", "ssa", *(f"opt/{p.name}" for p in PASSES))
 def planned(target: Target) -> tuple[str, ...]:
     """The names of the stages a compilation for `target` goes through, in order."""
     return (*SHARED, *backends.get(target.backend).planned(target))
+
+
+def source_stage(names: Sequence[str]) -> str:
+    """Of planned stage names, the one whose text is "the generated source": the backend's first after the layout."""
+    own = [n for n in names if n not in SHARED and n.split("/")[0] != "layout"]
+    return own[0] if own else SHARED[-1]
 
 
 def compile_kernel(

@@ -11,7 +11,7 @@ from typing import Any, overload
 from mytriton import backends
 from mytriton.arrays import array_info
 from mytriton.backends.base import Launcher
-from mytriton.compile import SHARED, compile_kernel
+from mytriton.compile import SHARED, compile_kernel, source_stage
 from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example, ExampleCase
 from mytriton.frontend.kernel import MISSING, Kernel
@@ -53,16 +53,10 @@ class LaunchResult:
     @property
     def src(self) -> str:
         """The source that the selected backend generated (for `interp`, the SSA it interprets)."""
-        return self.compilation.stage(source_stage(self.compilation)).text
+        return self.compilation.stage(source_stage(self.compilation.planned)).text
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.expression_ops, self.ssa_ops, self.src))
-
-
-def source_stage(compilation: Compilation) -> str:
-    """The stage whose text is "the generated source": the backend's first after the layout."""
-    own = [n for n in compilation.planned if n not in SHARED and n.split("/")[0] != "layout"]
-    return own[0] if own else SHARED[-1]
 
 
 class _Entry:
@@ -96,7 +90,7 @@ class Launch:
 
     def load(self) -> None:
         """Compile as far as needed: to the backend's source, or to running code. Raises `CompileError`."""
-        self.compilation.run(source_stage(self.compilation))
+        self.compilation.run(source_stage(self.compilation.planned))
         self.compilation.raise_if_failed()
         if self.runs and 0 not in self.grid:
             self._entry.launcher()

@@ -56,12 +56,12 @@ class Channel:
         except BrokenPipeError:
             os._exit(0)
 
-    def enter(self, stage: str, doing: str) -> None:
+    def enter(self, stage: str, doing: str, backend: str = "") -> None:
         """Say what is about to be done, so that it is known should the process die of it; raises `Abandoned` if the
         job is wanted no more. `doing` reads after "while"."""
         if self._generation in self._abandoned:
             raise Abandoned
-        self.send(Entering(self._generation, stage, doing))
+        self.send(Entering(self._generation, stage, doing, backend))
         if stage in self._faults:
             faults.commit(self._faults[stage])
 

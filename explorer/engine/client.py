@@ -51,8 +51,8 @@ class Engine:
         self._module: ModuleInfo | None = None
         self._held: CompileRequest | None = None
         self._forced = False
-        self._backend = ""
-        self._planned: tuple[str, ...] = ()
+        self._planned: dict[str, tuple[str, ...]] = {}  # by backend, of those whose compilation has started
+        self._finished: set[str] = set()
         self._cancelling = False
         self._ticking = False
 
@@ -214,7 +214,7 @@ class Engine:
         if example is not None and not example.described and not self._forced:
             return
         self._held = None
-        self._backend, self._planned = request.backends[0], ()
+        self._planned, self._finished = {}, set()
         executed, names = (module.text, module.names) if module is not None and module.executed else ("", {})
         job = m.CompileJob(self._compile, request, example, executed, names)
         self._compiler.submit(job, self.limits.compile_s, (m.CompileJob,))
@@ -246,10 +246,12 @@ class Engine:
 
     def _compile_message(self, job: m.CompileJob, message: Any) -> None:
         if isinstance(message, m.CompileStarted):
-            self._backend, self._planned = message.backend, message.planned
+            self._planned[message.backend] = message.planned
+        elif isinstance(message, m.CompileFinished):
+            self._finished.add(message.backend)
         self._on_event(message)
         done = isinstance(message, m.CompileFinished) and message.ok and not job.slow
-        if done and any(name in SLOW_STAGES and name in self._planned for name in job.request.wanted):
+        if done and any(name in SLOW_STAGES and name in self._planned[message.backend] for name in job.request.wanted):
             request = dataclasses.replace(job.request, backends=(message.backend,))
             self._tools.submit(dataclasses.replace(job, request=request, slow=True), self.limits.compile_s)
 
@@ -262,8 +264,8 @@ class Engine:
             return
         if job.generation != self._compile:
             return
-        backend = job.request.backends[0] if job.slow else self._backend
-        if not job.slow and not self._planned:  # it died before it knew what was to come
+        backend = failure.backend or next(b for b in job.request.backends if job.slow or b not in self._finished)
+        if not job.slow and backend not in self._planned:  # it died before it knew what was to come
             planned = (failure.stage or "source",)
             self._on_event(m.CompileStarted(job.generation, backend, job.request.kernel or "", planned))
         self._on_event(m.StageFinished(job.generation, backend, StageView.crashed(failure)))
@@ -271,10 +273,9 @@ class Engine:
         self._on_event(m.CompileFinished(job.generation, backend, False, slow=job.slow))
         if job.slow:
             return
-        done = job.request.backends.index(backend) + 1
-        rest = job.request.backends[done:]
+        self._finished.add(backend)
+        rest = tuple(b for b in job.request.backends if b not in self._finished)
         if rest and not self._cancelling:
-            self._backend, self._planned = rest[0], ()
             job = dataclasses.replace(job, request=dataclasses.replace(job.request, backends=rest))
             self._compiler.submit(job, self.limits.compile_s)
 

@@ -12,13 +12,13 @@ from explorer.engine import messages as m
 from explorer.engine.child import Channel
 from explorer.engine.views import diagnostic_view, stage_view
 from explorer.model.result import LineView, StageView
-from mytriton.compile import compile_kernel
+from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import CompileError, Diagnostic, LaunchError
 from mytriton.frontend.kernel import Kernel
 from mytriton.frontend.module import Module
 from mytriton.source import SourceUnit
 from mytriton.specialize import Specialization
-from mytriton.stage import Clock, Compilation, Stage
+from mytriton.stage import Compilation, Stage
 from mytriton.target import Target
 
 #: Compilations kept, so that what is typed and taken back, and every edit outside the kernel, costs nothing.
@@ -67,15 +67,21 @@ class Worker:
             self._channel.send(m.ModuleRead(job.generation, reading.module_info(job.text, job.path)))
             return
         self._pending.clear()
-        for backend in job.request.backends:
-            self._compile(job, backend)
+        # All backends get as far as their source text, which takes milliseconds, before one goes on to the rest.
+        compilations = [self._compile(job, backend) for backend in job.request.backends]
+        for compilation in compilations:
+            next(compilation, None)
+        for compilation in compilations:
+            for _ in compilation:
+                pass
         for backend, stage, view in self._pending:
-            self._channel.enter(stage.name, f"listing stage '{stage.name}'")
+            self._channel.enter(stage.name, f"listing stage '{stage.name}'", backend)
             self._channel.send(m.StageFinished(job.generation, backend, view()))
 
-    def _compile(self, job: m.CompileJob, backend: str) -> None:
+    def _compile(self, job: m.CompileJob, backend: str) -> Iterator[None]:
+        """Compile for one backend; pauses once, when the source text is made."""
         request, send = job.request, self._channel.send
-        self._channel.enter("source", "running stage 'source'")
+        self._channel.enter("source", "running stage 'source'", backend)
         try:
             module = self._read(job)
             kernel = reading.choose_kernel(module, request.kernel)
@@ -94,9 +100,11 @@ class Worker:
             changed = bool(job.executed) and reading.changed_outside(job.executed, request.text, module)
             planned = compilation.planned
             send(m.CompileStarted(job.generation, backend, kernel.name, planned, signature, num_warps, changed))
-        with Clock() as clock:
-            ok = self._run(job, backend, kernel, compilation, cached)
-        send(m.CompileFinished(job.generation, backend, ok, round(clock.seconds * 1e3, 3), job.slow))
+        already = len(compilation.stages) if cached else 0
+        yield from self._run(job, backend, kernel, compilation, already)
+        ok = compilation.failed is None
+        seconds = sum(stage.seconds for stage in compilation.stages[already:])
+        send(m.CompileFinished(job.generation, backend, ok, round(seconds * 1e3, 3), job.slow))
 
     def _read(self, job: m.CompileJob) -> Module:
         # Once for all backends of a job, and again only for another text.
@@ -123,9 +131,11 @@ class Worker:
             self._kept.popitem(last=False)
         return compilation, found is not None
 
-    def _run(self, job: m.CompileJob, backend: str, kernel: Kernel, compilation: Compilation, cached: bool) -> bool:
+    def _run(
+        self, job: m.CompileJob, backend: str, kernel: Kernel, compilation: Compilation, already: int
+    ) -> Iterator[None]:
         units = (kernel.unit, *compilation.units[1:])
-        already = len(compilation.stages) if cached else 0
+        source = source_stage(compilation.planned)
         sent = 0
         for name in _through(compilation.planned, job.request.until):
             slow = name in m.SLOW_STAGES
@@ -133,7 +143,7 @@ class Worker:
                 if not job.slow:
                     break
                 continue
-            self._channel.enter(name, f"running stage '{name}'")
+            self._channel.enter(name, f"running stage '{name}'", backend)
             compilation.run(name)
             stages = compilation.stages
             end = next((i + 1 for i, stage in enumerate(stages) if stage.name == name), len(stages))
@@ -143,8 +153,9 @@ class Worker:
                     self._send(job, backend, stage, units, index < already)
             sent = end
             if compilation.failed is not None and sent == len(stages):
-                return False
-        return compilation.failed is None
+                return
+            if name == source and not job.slow:
+                yield
 
     def _send(self, job: m.CompileJob, backend: str, stage: Stage, units: Units, cached: bool) -> None:
         """Send a stage; one that nobody looks at first without its lines, if printing these takes time."""

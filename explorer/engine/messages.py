@@ -237,6 +237,7 @@ class Entering:
     generation: int
     stage: str
     doing: str
+    backend: str = ""
 
 
 @dataclass(frozen=True, slots=True)

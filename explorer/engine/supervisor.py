@@ -260,4 +260,5 @@ class Supervisor:
         self._on_failure(task.job, self._failure(task, process.ending, process.log))
 
     def _failure(self, task: Task, how: str, log: Sequence[str]) -> ChildFailure:
-        return ChildFailure(self.role, f"{how} while {task.at.doing}", task.at.stage, task.job.generation, tuple(log))
+        at = task.at
+        return ChildFailure(self.role, f"{how} while {at.doing}", at.stage, task.job.generation, tuple(log), at.backend)

@@ -211,7 +211,7 @@ class ChildFailure:
     """A child process died, hung or was killed for what it used.
 
     `cause` is a sentence such as "killed by SIGSEGV while running stage 'mlir/convert-gpu-to-nvvm'"; `log` holds the
-    last lines it wrote to its standard output or error.
+    last lines it wrote to its standard output or error; `backend` is the one that was being compiled for, if any.
     """
 
     child: str
@@ -219,3 +219,4 @@ class ChildFailure:
     stage: str = ""
     generation: int = 0
     log: tuple[str, ...] = ()
+    backend: str = ""
