@@ -39,3 +39,26 @@ class Links:
     def line(self, row: int) -> int | None:
         """The file line that `row` came from."""
         return self._lines[row].line if 0 <= row < len(self._lines) else None
+
+
+def reveal(rows: Sequence[int], top: int, height: int) -> int | None:
+    """The first row to show so that linked `rows` come into view; None to stay at `top`.
+
+    Rows that follow each other are read together: a view that shows only a part of such a run moves on, unless the run
+    fills the view or another run is in it as a whole.
+    """
+    first: tuple[int, int] | None = None
+    ordered = sorted(rows)
+    start = 0
+    for index, row in enumerate(ordered):
+        if index + 1 < len(ordered) and ordered[index + 1] == row + 1:
+            continue
+        begin, end = ordered[start], min(row, ordered[start] + max(1, height) - 1)
+        if top <= begin and end < top + height:
+            return None
+        first = first or (begin, end)
+        start = index + 1
+    if first is None:
+        return None
+    begin, end = first
+    return max(0, min(begin, max(begin - height // 3, end - height + 1)))

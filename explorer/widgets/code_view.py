@@ -20,6 +20,7 @@ from textual.strip import Strip
 
 from explorer.actions import MOVES
 from explorer.highlight import Highlighted, tokenizer
+from explorer.model.links import reveal as reveal_rows
 from explorer.model.search import occurrences
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
@@ -115,16 +116,13 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         self.refresh()
 
     def link(self, rows: Sequence[int], *, reveal: bool = True) -> None:
-        """Mark `rows` as coming from the line under the cursor elsewhere; bring the first into view."""
+        """Mark `rows` as coming from the line under the cursor elsewhere; bring a run of them into view."""
         linked = frozenset(rows)
         if linked != self._linked:
             self._linked = linked
             self.refresh()
-        if reveal and rows and not any(self._visible(row) for row in rows):
-            self.scroll_to(y=max(0, rows[0] - self.size.height // 3), animate=False)
-
-    def _visible(self, row: int) -> bool:
-        return round(self.scroll_y) <= row < round(self.scroll_y) + self.size.height
+        if reveal and (top := reveal_rows(rows, round(self.scroll_y), self.size.height)) is not None:
+            self.scroll_to(y=top, animate=False)
 
     # Cursor and search
 

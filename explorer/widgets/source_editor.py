@@ -14,6 +14,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 
 from explorer.highlight import Highlighted, tokenizer
+from explorer.model.links import reveal as reveal_rows
 from explorer.model.result import DiagnosticView
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
@@ -61,14 +62,13 @@ class SourceEditor(ChangedRows, TextArea):
             self._redraw()
 
     def link(self, lines: Sequence[int], *, reveal: bool = True) -> None:
-        """Light these file lines (from 1); bring the first into view."""
+        """Light these file lines (from 1); bring a run of them into view."""
         linked = frozenset(line - 1 for line in lines)
         if linked != self._linked:
             self._linked = linked
             self._redraw()
-        top, height = round(self.scroll_y), self.size.height
-        if reveal and linked and not any(top <= row < top + height for row in linked):
-            self.scroll_to(y=max(0, min(linked) - height // 3), animate=False)
+        if reveal and (top := reveal_rows(list(linked), round(self.scroll_y), self.size.height)) is not None:
+            self.scroll_to(y=top, animate=False)
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a place of the file (both from 1)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.model.links import Links
+from explorer.model.links import Links, reveal
 from explorer.model.result import LineView
 
 LINES = (
@@ -32,3 +32,21 @@ def test_without_one_the_narrowest_range_around_it_counts() -> None:
 def test_line_of_a_row() -> None:
     links = Links(LINES)
     assert [links.line(row) for row in (0, 4, 5, 99)] == [5, None, 6, None]
+
+
+def test_rows_in_view_stay_where_they_are() -> None:
+    assert reveal([], 0, 10) is None
+    assert reveal([3, 4, 5], 0, 10) is None
+    assert reveal([3, 4, 50], 0, 10) is None
+
+
+def test_a_run_of_rows_comes_into_view_as_a_whole() -> None:
+    assert reveal([8, 9, 10, 11], 0, 10) == 5  # its first row at a third of the height
+    assert reveal([30, 31], 0, 9) == 27
+    assert reveal([20, 21, 22, 23, 24, 25, 26, 27], 0, 9) == 19  # as far down as its last row allows
+    assert reveal([1], 40, 9) == 0
+
+
+def test_a_run_longer_than_the_view_shows_its_beginning() -> None:
+    assert reveal(list(range(5, 50)), 0, 10) == 5
+    assert reveal(list(range(5, 50)), 5, 10) is None
