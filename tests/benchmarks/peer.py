@@ -57,9 +57,7 @@ def run(runs: int) -> None:
                 wall.append(time.perf_counter() - start)
                 cpu.append(time.process_time() - started)
     if runs:
-        print(
-            f"\nTriton {triton.__version__}: to PTX and cubin, same process (ptxas is a process of its own: no CPU time)"
-        )
+        print(f"\nTriton {triton.__version__}: to PTX and cubin, same process; CPU time without that of ptxas")
         print(" ", stats.row("add_kernel", wall[1:]))
         print(" ", stats.cpu_row("add_kernel, CPU", cpu[1:]))
 

@@ -8,7 +8,7 @@ from mytriton.backends.base import Launcher
 from mytriton.backends.cpu.emit import SUPPORTED, Emitted, emit
 from mytriton.backends.cpu.jit import Code
 from mytriton.backends.cpu.listing import asm_lines, objdump
-from mytriton.backends.mlir.llvm import llvm_lines
+from mytriton.backends.mlir.llvm import llvm_lines, translate_operation
 from mytriton.backends.mlir.run import ModuleRun, mlir_available, native_stderr
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir.core import Func
@@ -77,8 +77,6 @@ class CpuBackend:
                 yield self._asm(run, func, emitted)
 
     def _llvm(self, run: ModuleRun) -> Stage:
-        from mlir.dialects.llvm import translate_module_to_llvmir
-
         stage = Stage("llvm", "text", "llvm")
         with Clock() as clock:
             left = run.leftovers(("llvm", "builtin"))
@@ -86,7 +84,7 @@ class CpuBackend:
                 stage.status, stage.diagnostics = "failed", tuple(left)
             else:
                 with run.context:
-                    stage.artifact = translate_module_to_llvmir(run.module.operation)
+                    stage.artifact = translate_operation(run.module.operation)
                 stage.make_lines = lambda: llvm_lines(stage.artifact, run.source)
         stage.seconds = clock.seconds
         return stage
