@@ -35,6 +35,7 @@ ACTIONS = (
     Action("stage(-1)", ("left_square_bracket",), ("f6",), "", "Previous stage in the listing", "Panes"),
     Action("stage(1)", ("right_square_bracket",), ("f7",), "stage", "Next stage in the listing", "Panes"),
     Action("choose", ("e",), ("f4",), "kernel", "Choose the kernel and the example", "Kernel"),
+    Action("signature", ("a",), ("ctrl+t",), "", "Give the argument types and constexprs to compile for", "Kernel"),
     Action("zoom", ("z",), ("f9",), "zoom", "Give the pane the whole screen, and back", "Panes"),
     Action("find", ("slash",), (), "find", "Find text in the listing", "Listing", "listing"),
     Action("find_next(1)", ("n",), (), "", "Next occurrence", "Listing", "listing"),

@@ -103,6 +103,10 @@ def folded(text: str, width: int) -> list[str]:
     return wrap(text, max(20, width), subsequent_indent="  ", break_long_words=False) or [""]
 
 
+#: What the explorer can do about a finding, by its code.
+_REMEDIES = {"MT970": "help: a (ctrl+t) asks for the types, here and now"}
+
+
 def problem_lines(problems: Iterable[DiagnosticView], width: int = 1000) -> Lines:
     """The findings in full; each line leads to its place."""
     lines: list[LineView] = []
@@ -112,7 +116,7 @@ def problem_lines(problems: Iterable[DiagnosticView], width: int = 1000) -> Line
         text = d.rendered or "\n".join(
             [f"{place(d)}{d.severity}: {d.message}", *([f"help: {d.hint}"] if d.hint else [])]
         )
-        for part in text.splitlines():
+        for part in [*text.splitlines(), *([_REMEDIES[d.code]] if d.code in _REMEDIES else [])]:
             # Source lines and the carets below them must stay as they are.
             rows = [part] if " | " in part[:12] else folded(part, width)
             lines += [LineView(row, d.line, d.column, d.end_line, d.end_column) for row in rows]
@@ -156,7 +160,7 @@ def run_summary(session: Session) -> str:
     if report is None:
         info = session.kernel_info
         if info is not None and not info.examples:
-            return "not run: the kernel has no example (see the README: mytriton.Example)"
+            return f"not run: there is no example; declare one with @{info.name}.example (see the README)"
         return "not run yet: r (F8) runs the example and checks it"
     stale = "stale: " if session.report_is_stale else ""
     worst = max(report.outputs, key=lambda o: (not o.ok, o.max_ulp), default=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from explorer.model import panes
 from explorer.model.session import BACKENDS
 from explorer.screens.base import MainBase
@@ -72,6 +74,25 @@ class KernelCommands(MainBase):
         """Select a kernel and one of its examples."""
         self.session.kernel, self.session.example = kernel, example
         self.session.report = None
+        self.set_signature("")
+
+    def action_signature(self) -> None:
+        """Ask for the types to compile for."""
+        from explorer.model.signature import suggested
+
+        info = self.session.kernel_info
+        if info is None:
+            self.app.notify("No kernels were found in the file.", severity="warning")
+            return
+        names = ", ".join(param.name for param in info.params)
+        result = self.session.result
+        compiled = result.signature if result.kernel == info.name else ""
+        value = self.session.settings.signature or compiled or suggested(info.params)
+        self.ask(f"Types of {names}", value, self.set_signature)
+
+    def set_signature(self, signature: str) -> None:
+        """Compile for these types; none: for those of the example."""
+        self.session.settings = replace(self.session.settings, signature=signature)
         self.compile()
 
     # Stages
