@@ -67,7 +67,7 @@ def regroup(info: AxisInfo, group: int) -> AxisInfo:
     if group >= info.group:
         return info
     step = _power_dividing((info.stride or 0) * group)
-    return replace(info, group=group, exact=min(info.exact, group), multiple=min(info.multiple, step))
+    return AxisInfo(info.size, info.stride, group, min(info.exact, group), min(info.multiple, step))
 
 
 def _unknown(value: Value, multiple: int = 1) -> AxisInfo:
@@ -188,6 +188,8 @@ def axis_info(func: Func, ranges: Mapping[Value, Range] | None = None) -> dict[V
     found: dict[Value, AxisInfo] = {}
     constants: dict[Value, int] = {}
     for param in func.params:
+        if is_float(param.type):
+            continue
         divisible = func.info[param.id].divisible_by_16 if param.id in func.info else False
         multiple = 16 if divisible else 1
         if isinstance(param.type, PointerType):
@@ -195,12 +197,14 @@ def axis_info(func: Func, ranges: Mapping[Value, Range] | None = None) -> dict[V
         found[param] = _unknown(param, multiple)
     for op in func.walk():
         for block in op.regions:
-            found.update((p, _unknown(p)) for p in block.params)
-        for value in op.results:
-            found[value] = _unknown(value)
-        if len(op.results) == 1 and not is_float(op.result.type) and all(v in found for v in op.operands):
-            found[op.result] = _transfer(op, [found[v] for v in op.operands], ranges, constants)
-    return {v: info for v, info in found.items() if not is_float(v.type)}
+            found.update((p, _unknown(p)) for p in block.params if not is_float(p.type))
+        results = [v for v in op.results if not is_float(v.type)]
+        operands = [found[v] for v in op.operands if v in found]
+        if len(results) == len(op.results) == 1 and len(operands) == len(op.operands):
+            found[results[0]] = _transfer(op, operands, ranges, constants)
+        else:
+            found.update((v, _unknown(v)) for v in results)
+    return found
 
 
 def _transfer(op: Op, x: list[AxisInfo], ranges: Mapping[Value, Range], constants: dict[Value, int]) -> AxisInfo:
