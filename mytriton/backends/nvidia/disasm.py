@@ -14,6 +14,8 @@ from mytriton.stage import Line
 _WHERE = re.compile(r'\s*//## File "[^"]*\.nv_debug_ptx_txt[^"]*", line (?P<line>\d+)')
 _INSTRUCTION = re.compile(r"\s*/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>.*?;)")
 _LABEL = re.compile(r"\.L_x_\d+:")
+_FUNCTION = re.compile(r"[\w$]+:$")
+_ENTRY = re.compile(r"\s*\.global\s+(?P<name>[\w$]+)$")
 
 
 def disassemble(cubin: bytes) -> str:
@@ -32,17 +34,30 @@ def disassemble(cubin: bytes) -> str:
 
 def sass_lines(listing: str, ptx: Sequence[Line]) -> list[Line]:
     """The instructions and labels of an nvdisasm listing, linked through the PTX line each came from (both nvJitLink
-    and ptxas record it). Padding after the last branch is left out."""
-    lines: list[Line] = []
-    origin = Line("")
+    and ptxas record it). The kernel comes before the functions it calls, such as a division's slow path; padding after
+    the last branch of each is left out."""
+    functions: list[list[Line]] = []
+    kernel = ""
+    origin: Line | None = None
     for text in listing.split("\n"):
-        if where := _WHERE.match(text):
+        if entry := _ENTRY.match(text):
+            kernel = f"{entry['name']}:"
+        elif where := _WHERE.match(text):
             number = int(where["line"])
-            origin = ptx[number - 1] if 1 <= number <= len(ptx) else Line("")
-        elif instruction := _INSTRUCTION.match(text):
-            lines.append(Line(f"/*{instruction['address']}*/ {instruction['text']}", origin.span, origin.values))
-        elif _LABEL.match(text):
-            lines.append(Line(text.strip()))
-    while lines and (lines[-1].text.endswith("NOP;") or lines[-1].text.startswith(".L_x_")):
+            origin = ptx[number - 1] if 1 <= number <= len(ptx) else None
+        elif _FUNCTION.match(text):
+            functions.append([Line(text)])
+            origin = None
+        elif functions and (instruction := _INSTRUCTION.match(text)):
+            span, values = (origin.span, origin.values) if origin is not None else (None, ())
+            functions[-1].append(Line(f"/*{instruction['address']}*/ {instruction['text']}", span, values))
+        elif functions and _LABEL.match(text):
+            functions[-1].append(Line(text.strip()))
+    functions.sort(key=lambda lines: lines[0].text != kernel)
+    return [line for lines in functions for line in _without_padding(lines)]
+
+
+def _without_padding(lines: list[Line]) -> list[Line]:
+    while lines[-1].text.endswith("NOP;") or lines[-1].text.startswith(".L_x_"):
         lines.pop()
     return lines
