@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.widget import Widget
 
 from explorer.actions import MOVES
 from explorer.highlight import Highlighted, tokenizer
@@ -107,13 +108,27 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         width = GUTTER + max(
             (len(t) if t.isascii() and "\t" not in t else cell_len(shown(t)) for t in lines), default=0
         )
-        if width < self.virtual_size.width <= 2 * width:
-            width = self.virtual_size.width  # a new size lays the screen out again: not for each letter typed
-        self.virtual_size = Size(width, len(lines))
+        self._resize_content(Size(width, len(lines)))
         new_top = moved(old, lines, top) if top else 0
         if new_top != top:
             self.scroll_to(y=new_top, animate=False)
         self.refresh()
+
+    def _resize_content(self, size: Size) -> None:
+        """Set the size of the listing. Assigning `virtual_size` lays out and repaints the whole screen, which an edit
+        that adds a line need not pay for while the scroll bars that are shown stay the same."""
+        bars = (size.height > self.size.height, size.width > self.size.width)
+        if not self.size or bars != (self.show_vertical_scrollbar, self.show_horizontal_scrollbar):
+            self.virtual_size = size
+        elif size != self.virtual_size:
+            self.set_reactive(Widget.virtual_size, size)
+            if self.show_vertical_scrollbar:
+                self.vertical_scrollbar.window_virtual_size = size.height
+            if self.show_horizontal_scrollbar:
+                self.horizontal_scrollbar.window_virtual_size = size.width
+            self.scroll_to(
+                x=min(self.scroll_x, self.max_scroll_x), y=min(self.scroll_y, self.max_scroll_y), animate=False
+            )
 
     def link(self, rows: Sequence[int], *, reveal: bool = True) -> None:
         """Mark `rows` as coming from the line under the cursor elsewhere; bring a run of them into view."""
