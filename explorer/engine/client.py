@@ -283,7 +283,7 @@ class Engine:
         if isinstance(job, m.RunJob):
             if job.generation == self._run:
                 request = job.request
-                report = RunReport(False, request.backend, kernel=request.kernel or "", message=failure.cause)
+                report = RunReport(False, request.backend, kernel=request.kernel or "", message=failure.explained)
                 self._on_event(m.RunFinished(job.generation, report))
                 self._on_event(m.ChildFailed(job.generation, failure))
             return

@@ -220,3 +220,10 @@ class ChildFailure:
     generation: int = 0
     log: tuple[str, ...] = ()
     backend: str = ""
+
+    @property
+    def explained(self) -> str:
+        """The cause, and what to do if it is the author's."""
+        if "on backend cpu" in self.cause and any(s in self.cause for s in ("SIGSEGV", "SIGABRT", "SIGBUS")):
+            return f"{self.cause}; a load or store outside of its array does that: backend interp says which"
+        return self.cause

@@ -9,6 +9,7 @@ import pytest
 from explorer.engine import messages as m
 from explorer.engine.client import CompileRequest, Engine, RunRequest
 from explorer.engine.limits import Limits
+from explorer.model.result import ChildFailure
 from tests.explorer.engine_harness import MakeEngine, Recorder
 
 TEXT = """\
@@ -311,6 +312,20 @@ async def test_a_run_that_misbehaves(
     assert (report.ok, report.message) == (False, f"{cause} while running scale, case(n=100), on backend interp")
     good = engine.run(RunRequest(path, TEXT, backend="interp"))
     assert (await recorder.wait(m.RunFinished, generation=good)).report.ok
+
+
+@pytest.mark.parametrize(
+    ("cause", "advised"),
+    [
+        ("killed by SIGSEGV while running k, case(n=100), on backend cpu", True),
+        ("killed by SIGABRT while running k, case(n=100), on backend cpu", True),
+        ("killed by SIGSEGV while running stage 'cpu/emit'", False),
+        ("exited with status 0 while running k, case(n=100), on backend cpu", False),
+    ],
+)
+def test_a_crash_of_machine_code_is_explained(cause: str, advised: bool) -> None:
+    advice = "; a load or store outside of its array does that: backend interp says which"
+    assert ChildFailure("runner", cause).explained == cause + advice * advised
 
 
 async def test_a_text_that_is_not_python_is_not_run(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:
