@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from mytriton.diagnostics import Diagnostic
@@ -36,9 +37,14 @@ class Findings:
 
     # --- words for messages ---
 
+    @cached_property
+    def _lines(self) -> list[str]:
+        # Kept: every attribute asks for its text, and splitting the kernel for each took longer than all the rest.
+        return self.kernel.unit.text.split("\n")
+
     def text(self, span: Span) -> str:
         """The author's text of an expression, shortened to what fits a message."""
-        line = self.kernel.unit.line(span.line)
+        line = self._lines[span.line - 1]
         found = line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
         return found if len(found) <= 40 else found[:37] + "..."
 
