@@ -24,6 +24,11 @@ T = TypeVar("T")
 #: Findings about what was asked for rather than about the kernel (see `engine.compiling` and `engine.reading`).
 _WRONG_QUESTION = ("MT970", "MT971", "MT972")
 
+#: A backend that has the stages of a family which not all have.
+_BACKEND_WITH = {"layout": "cuda", "ptx": "cuda", "sass": "cuda", "llvm": "mlir", "asm": "cpu"} | {
+    name: name for name in ("cuda", "mlir", "cpu")
+}
+
 
 def run(options: Options) -> int:
     """Do what the command line asks for; returns the exit code."""
@@ -149,6 +154,8 @@ class _Session:
             return matching[-1] if matching else name
         families = [f for f in FAMILIES if any(p.split("/")[0] == f for p in planned)]
         where = f" on backend {self._options.backend}"
+        if name in FAMILIES:
+            raise BadInput(f"there is no stage {name!r}{where}; give --backend {_BACKEND_WITH[name]}")
         raise unknown("stage", name, list(dict.fromkeys([*planned, *families])), where)
 
     def _print_listing(self, name: str, stages: Sequence[StageView]) -> int:

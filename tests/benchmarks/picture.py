@@ -1,6 +1,6 @@
 """Draws the README's picture: the explorer on add.py, compiled and run for real, as examples/screen.svg.
 
-    python -m tests.benchmarks.picture
+python -m tests.benchmarks.picture
 """
 
 from __future__ import annotations

@@ -210,6 +210,13 @@ def test_print_says_what_is_wrong_with_the_signature(
     assert message in refused(capsys, *argv)
 
 
+@pytest.mark.parametrize(("family", "backend"), [("mlir", "mlir"), ("llvm", "mlir"), ("asm", "cpu"), ("cuda", "cuda")])
+def test_print_says_which_backend_has_the_stage(capsys: pytest.CaptureFixture[str], family: str, backend: str) -> None:
+    file("k.py", GOOD)
+    message = refused(capsys, "k.py", "--print", family, "--backend", "interp")
+    assert message == f"mytriton-explore: there is no stage '{family}' on backend interp; give --backend {backend}\n"
+
+
 def test_a_reader_that_goes_away_is_no_failure_to_report() -> None:
     file("k.py", GOOD)
     command = [sys.executable, "-m", "explorer", "k.py", "--print", "ssa", "--backend", "interp"]
