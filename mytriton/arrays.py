@@ -72,6 +72,9 @@ def array_info(value: Any) -> ArrayInfo | None:
         name = str(value.dtype).removeprefix("torch.")
         if value.device.type not in ("cpu", "cuda"):
             return _info(f"torch tensor on {value.device.type}", "device", f"{name} ({value.device})", 0, True)
+        negated = getattr(value, "is_neg", None)
+        if getattr(value, "is_sparse", False) or (negated is not None and negated()):
+            return _info("torch tensor", "host", f"{name}, sparse or lazily negated", 0, True)  # no plain memory
         library, place = ("torch CUDA tensor", "device") if value.is_cuda else ("torch CPU tensor", "host")
         return _info(library, "device" if place == "device" else "host", name, value.data_ptr(), value.is_contiguous())
     interface = getattr(value, "__cuda_array_interface__", None)

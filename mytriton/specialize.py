@@ -136,10 +136,12 @@ def _array_type(name: str, array: ArrayInfo, runs: bool) -> tuple[Type, ParamInf
     if array.element is None:
         supported = "bool, int32, int64, float16, bfloat16, float32 and float64"
         message = f"argument `{name}` is a {array.library} of {array.dtype}; kernels take arrays of {supported}"
-        raise LaunchError(f"{message}: convert it, as with .astype(np.float32)")
+        how = ".to(torch.float32)" if "torch" in array.library else ".astype(np.float32)"
+        raise LaunchError(f"{message}: convert it, as with {how}")
     if not array.contiguous:
         message = f"argument `{name}` is a {array.library} that is not contiguous"
-        raise LaunchError(f"{message}; pass a contiguous copy, as from np.ascontiguousarray({name})")
+        how = f"{name}.contiguous()" if "torch" in array.library else f"np.ascontiguousarray({name})"
+        raise LaunchError(f"{message}; pass a contiguous copy, as from {how}")
     return PointerType(array.element), ParamInfo(not runs or array.address % 16 == 0)
 
 

@@ -1,0 +1,114 @@
+"""Random kernels compute the same on the cpu backend, in the interpreter, and in Triton's interpreter where that is
+installed. A minute or more of new ones: `python -m tests.fuzz`."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mytriton import backends
+from tests.fuzz import differences, kernel_of, run, trouble
+from tests.random_kernels import DTYPES, case
+
+#: Triton's reasons not to take a kernel of ours; all are limits of its interpreter.
+TRITON_LACKS = ("mask has unsupported dtype", "not supported for the input types", "have different signedness")
+
+
+@pytest.mark.parametrize("first", range(0, 24, 8))
+def test_cpu_does_what_the_interpreter_does(first: int, tmp_path: Path) -> None:
+    reason = backends.get("cpu").available()
+    if reason:
+        pytest.skip(reason)
+    for seed in range(first, first + 8):
+        assert trouble(case(seed), tmp_path, f"k{seed}") == "", case(seed).source()
+
+
+@pytest.fixture
+def interpret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Runs `k` of a module's text through Triton's NumPy interpreter, on NumPy arrays in place."""
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    pytest.importorskip("triton", reason="triton, the reference, is not installed: pip install triton torch")
+    torch = pytest.importorskip("torch", reason="Triton's interpreter takes torch tensors: pip install torch")
+    count = iter(range(10**6))
+
+    def tensor(array: Any) -> Any:
+        if not isinstance(array, np.ndarray):
+            return array
+        bits = array.dtype == DTYPES["bfloat16"]
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16) if bits else torch.from_numpy(array)
+
+    def launch(text: str, grid: int, args: list[Any], constants: dict[str, Any]) -> None:
+        kernel = kernel_of(text, tmp_path, f"triton{next(count)}")
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            kernel[(grid,)](*map(tensor, args), **constants)
+
+    return launch
+
+
+def test_the_interpreter_does_what_triton_does(interpret: Any, tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(100):
+        what = case(seed, portable=True)
+        theirs = what.arguments()
+        try:
+            interpret(what.source("triton"), what.grid, theirs, what.constants)
+        except Exception as error:  # noqa: BLE001 (Triton's own, of many classes)
+            reason = str(error.__cause__ or error)
+            assert any(lack in reason for lack in TRITON_LACKS), f"{reason}\n{what.source()}"
+            continue
+        ours = run(kernel_of(what.source(), tmp_path, f"k{seed}"), what, "interp")
+        assert differences(what, ours, theirs) == [], what.source()
+        compared += 1
+    assert compared > 70
+
+
+PROMOTION = """import {package} as triton
+import {package}.language as tl
+@triton.jit
+def k(a, b, s, out, B: tl.constexpr):
+    i = tl.arange(0, B)
+    x = tl.load(a + i)
+    y = tl.load(b + i)
+    d = ({expression}).dtype
+    if d == tl.int1:
+        tl.store(out, 1)
+"""
+PROMOTION += "".join(f"    if d == tl.{t}:\n        tl.store(out, {i})\n" for i, t in enumerate(DTYPES) if i)
+
+
+def differs_by_intent(left: str, right: str, operation: str) -> bool:
+    """README, "Differs from Triton": bools count as int32, and float16 with bfloat16 gives float32."""
+    return {left, right} == {"float16", "bfloat16"} or ({left, right} <= {"int1", "True"} and operation not in "&<")
+
+
+def test_types_promote_as_in_triton(interpret: Any, tmp_path: Path) -> None:
+    def result(package: str, left: str, right: str, operation: str) -> str:
+        array = DTYPES.get(right, DTYPES[left])
+        expression = f"x {operation} {'y' if right in DTYPES else right}"
+        args: list[Any] = [np.ones(4, DTYPES[left]), np.ones(4, array), 3, np.full(1, -1, np.int32)]
+        text = PROMOTION.format(package=package, expression=expression)
+        if package == "triton":
+            interpret(text, 1, args, {"B": 4})
+        else:
+            name = f"p{abs(hash((left, right, operation)))}"
+            kernel_of(text, tmp_path, name)[1](*args, B=4, backend="interp")
+        return [*DTYPES, "none"][int(args[-1][0])] if args[-1][0] != 1 else "bool or int32"
+
+    compared = 0
+    for left in DTYPES:
+        for right in (*DTYPES, "1", "-3", "1.5", "True", "s"):
+            for operation in "+*/&<":
+                floats = any(t.startswith(("float", "bfloat", "1.5")) for t in (left, right))
+                bools = operation == "/" and "int1" in (left, right)  # which Triton does not divide
+                if bools or (operation == "&" and floats) or differs_by_intent(left, right, operation):
+                    continue
+                assert result("mytriton", left, right, operation) == result("triton", left, right, operation), (
+                    f"{left} {operation} {right}"
+                )
+                compared += 1
+    assert compared > 250
