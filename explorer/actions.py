@@ -47,7 +47,7 @@ ACTIONS = (
     Action("follow", ("enter",), (), "", "Go to the source of the line, or open the stage", "Listing", "listing"),
     Action("jump", ("t",), ("f3",), "pane", "Choose a pane from a list", "Panes"),
     Action("compile", ("c",), ("f5",), "compile", "Compile now, even if nothing changed", "Kernel"),
-    Action("cancel", ("x",), (), "", "End what is compiling, running or importing now", "Kernel"),
+    Action("cancel", ("x",), ("ctrl+g",), "", "End what is compiling, running or importing now", "Kernel"),
     Action("info", ("i",), ("f12",), "", "Versions, device, skipped stages and the children's output", "Explorer"),
     Action("theme", (), (), "", "Choose the colours", "Explorer"),
     Action("reload", (), (), "", "Read the file from disk again", "File"),

@@ -28,7 +28,7 @@ def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
     right = []
     if session.busy is not None:
         busy = session.busy
-        text = f"{busy.child}: {busy.stage or 'starting'} {busy.seconds:.0f} s, x ends it  "
+        text = f"{busy.child}: {busy.stage or 'starting'} {busy.seconds:.0f} s, ctrl+g ends it  "
         right.append(Part(text, "doubtful", "cancel"))
     elif session.module is not None and not session.module.executed and settings.execute:
         right.append(Part("file not executed  ", "doubtful", "pane(8)"))

@@ -42,7 +42,7 @@ def test_each_action_is_a_method() -> None:
 
 def test_each_global_action_has_a_key_that_works_while_typing() -> None:
     for action in ACTIONS:
-        if action.scope == "pane" and action.letters and not action.name.startswith(("pane(", "back", "cancel")):
+        if action.scope == "pane" and action.letters and not action.name.startswith(("pane(", "back")):
             assert any(len(key) > 1 for key in action.keys), action.name
 
 

@@ -208,6 +208,9 @@ async def test_slow_work_is_named_and_can_be_cancelled(tmp_path: Path) -> None:
         assert "compiler: ptx 2 s" in e.line("#header")
         await e.main.run_action("cancel")
         assert e.engine.cancelled == 1
+        await e.press("ctrl+g")
+        assert e.engine.cancelled == 2, "also while typing"
+        assert e.main.editor.text == "x" + SOURCE
 
 
 async def test_key_presses_and_cursor_moves_write_few_bytes(tmp_path: Path) -> None:
