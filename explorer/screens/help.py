@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from explorer.actions import ACTIONS, MOVES, shown_keys
 
 PANES = {
@@ -17,24 +19,25 @@ PANES = {
 }
 
 
-def help_lines(pane: str) -> list[str]:
-    """The lines of the help screen."""
-    lines = [f"This pane: {pane}", f"  {PANES.get(pane, '')}", ""]
-    lines += [
-        "The line under the cursor is followed through all panes: > in the margin marks what came from it.",
-        "Text that is not what the source says any more is dimmed and called stale, until the kernel compiles again.",
-        "Letters act where nothing is being typed; esc leaves the editor, 1 goes back to it.",
-        "",
-    ]
+def help_lines(pane: str, width: int = 1000) -> list[str]:
+    """The lines of the help screen, folded to `width` columns."""
+
+    def rows(text: str, hanging: int = 2) -> list[str]:
+        return wrap(text, width, subsequent_indent=" " * hanging)
+
+    lines = [f"This pane: {pane}", *rows(f"  {PANES.get(pane, '')}"), ""]
+    lines += rows("The line under the cursor is followed through all panes: > in the margin marks what came from it.")
+    lines += rows(
+        "Text that is not what the source says any more is dimmed and called stale, until the kernel compiles again."
+    )
+    lines += [*rows("Letters act where nothing is being typed; esc leaves the editor, 1 goes back to it."), ""]
     for group in dict.fromkeys(action.group for action in (*ACTIONS, *MOVES)):
         lines.append(group)
-        lines += [
-            f"  {shown_keys(action) or 'ctrl+p':<16} {action.help}"
-            for action in (*ACTIONS, *MOVES)
-            if action.group == group
-        ]
+        for action in (*ACTIONS, *MOVES):
+            if action.group == group:
+                lines += rows(f"  {shown_keys(action) or 'ctrl+p':<17} {action.help}", 20)
         lines.append("")
-    lines += ["Panes:"] + [
-        f"  {number} {name:<10} {text}" for number, (name, text) in enumerate(PANES.items(), start=1)
-    ]
+    lines.append("Panes:")
+    for number, (name, text) in enumerate(PANES.items(), start=1):
+        lines += rows(f"  {number} {name:<10} {text}", 15)
     return [*lines, "", "ctrl+p opens the list of everything that can be done."]

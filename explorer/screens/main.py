@@ -43,7 +43,7 @@ class MainScreen(ListingCommands, FileCommands):
         """Show the keys."""
         from explorer.screens.help import help_lines
 
-        self.show_text("Help", help_lines(self.focused_pane.name or "source"))
+        self.show_text("Help", help_lines(self.focused_pane.name or "source", self.app.size.width - 3))
 
     def action_info(self) -> None:
         """Show versions, device, skipped stages and the children's output."""

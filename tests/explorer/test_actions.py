@@ -8,6 +8,7 @@ import pytest
 from textual.keys import Keys
 
 from explorer.actions import ACTIONS, MOVES, Action, bar_width, key_bar, key_table, shown_key
+from explorer.screens.help import help_lines
 from explorer.screens.main import MainScreen
 from explorer.widgets.code_view import CodeView
 
@@ -68,3 +69,9 @@ def test_the_table_for_the_readme_has_every_key() -> None:
 def test_the_readme_has_the_table() -> None:
     readme = Path(__file__).parents[2] / "README.md"
     assert key_table() in readme.read_text()
+
+
+def test_the_help_fits_its_width() -> None:
+    assert max(map(len, help_lines("source", 77))) <= 77
+    assert "                    end a run" in help_lines("source", 77), "continued below the text"
+    assert " ".join(" ".join(help_lines("ssa", 77)).split()) == " ".join(" ".join(help_lines("ssa")).split())
