@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -98,18 +97,6 @@ def test_parallel_assignment(run):
     x, out = np.array([1, 2, 3], f32), np.zeros(3, f32)
     run(rotate, 1, x, out)
     assert out.tolist() == [2, 3, 1]
-
-
-@triton.jit
-def count(c, out, B: tl.constexpr):
-    tl.store(out + tl.arange(0, B), 1.0)
-    tl.store(c, tl.load(c) + 1.0)
-
-
-def test_a_scalar_update_happens_once_a_program(run):
-    c, out = np.zeros(1, f32), np.zeros(64, f32)
-    run(count, 1, c, out, B=64)
-    assert c[0] == 1
 
 
 # --- pointers ---------------------------------------------------------------------------------------------------------
@@ -238,47 +225,6 @@ def test_optimizing_keeps_types(run):
 
 
 @triton.jit
-def true_division(out, n, N: tl.constexpr):
-    tl.store(out, n / 2)
-    tl.store(out + 1, N / 2)
-    tl.store(out + 2, n // 2)
-
-
-def test_division_of_integers_is_true_division(run):
-    out = np.zeros(3, f32)
-    run(true_division, 1, out, 7, N=7)
-    assert out.tolist() == [3.5, 3.5, 3]
-
-
-@triton.jit
-def truncating_division(x, out, d, A: tl.constexpr, D: tl.constexpr, B: tl.constexpr):
-    i = tl.arange(0, B)
-    v = tl.load(x + i)
-    tl.store(out + i, v // d)
-    tl.store(out + B + i, v % d)
-    tl.store(out + 2 * B, A // D)
-    tl.store(out + 2 * B + 1, A % D)
-
-
-def test_runtime_division_truncates_and_constexpr_division_floors(run):
-    x, out = np.array([-7, -1, 1, 7], np.int32), np.zeros(10, np.int32)
-    run(truncating_division, 1, x, out, 2, A=-7, D=2, B=4)
-    assert out.tolist() == [-3, 0, 0, 3, -1, -1, 1, 1, -4, 1]
-
-
-@triton.jit
-def float_remainder(x, out, B: tl.constexpr):
-    i = tl.arange(0, B)
-    tl.store(out + i, tl.load(x + i) % 2.0)
-
-
-def test_float_remainder_is_fmod(run):
-    out = np.zeros(4, f32)
-    run(float_remainder, 1, np.array([-7.5, -1, 1, 7.5], f32), out, B=4)
-    assert out.tolist() == [-1.5, -1, 1, 1.5]
-
-
-@triton.jit
 def wrapping_maximum(out, n):
     limit = tl.maximum(2147483647, 0) + 1
     tl.store(out, (n < limit).to(tl.int32))
@@ -289,49 +235,6 @@ def test_int32_constants_wrap_like_int32_values(run):
     out = np.zeros(2, np.int32)
     run(wrapping_maximum, 1, out, 0)
     assert out.tolist() == [0, -(2**31)]
-
-
-@triton.jit
-def multiply_wide(x, out, mul):
-    tl.store(out, tl.load(x) * mul.to(tl.int64))
-
-
-@pytest.mark.parametrize(("mul", "expected"), [(2, 42), (1, 21), (0, 0), (True, 21), (16, 336), (2**40, 21 * 2**40)])
-def test_every_value_of_a_scalar_argument_behaves_alike(run, mul, expected):
-    out = np.zeros(1, np.int64)
-    run(multiply_wide, 1, np.array([21], np.int64), out, mul)
-    assert out[0] == expected
-
-
-@triton.jit
-def flag_argument(out, flag, B: tl.constexpr):
-    i = tl.arange(0, B)
-    tl.store(out + i, tl.where(flag, i, -i), mask=(i < 3) & flag)
-
-
-@pytest.mark.parametrize(("flag", "expected"), [(True, [0, 1, 2, 9]), (False, [9, 9, 9, 9])])
-def test_a_bool_argument_is_a_bool(run, flag, expected):
-    out = np.full(4, 9, np.int32)
-    run(flag_argument, 1, out, flag, B=4)
-    assert out.tolist() == expected
-
-
-@triton.jit
-def half_precision(x, y, out, B: tl.constexpr):
-    i = tl.arange(0, B)
-    a, b = tl.load(x + i), tl.load(y + i)
-    tl.store(out + i, a / b)
-    tl.store(out + B + i, a + 1)
-    tl.store(out + 2 * B + i, a * b)
-
-
-@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
-def test_half_precision_divides_in_float32(run, dtype):
-    x, y, out = np.array([1, 2, 5, 10]).astype(dtype), np.array([3, 7, 3, 3]).astype(dtype), np.zeros((3, 4), f32)
-    run(half_precision, 1, x, y, out, B=4)
-    assert out[0].tolist() == (x.astype(f32) / y.astype(f32)).tolist()
-    assert out[1].tolist() == (x + dtype(1)).astype(f32).tolist()
-    assert out[2].tolist() == (x * y).astype(f32).tolist()
 
 
 # --- names, loops and sizes -------------------------------------------------------------------------------------------
@@ -350,24 +253,6 @@ def test_any_python_name_can_be_used(run):
 
 
 @triton.jit
-def zero_trips(x, out, N: tl.constexpr):
-    acc = 1.0
-    acc: float
-    for k in tl.static_range(0, N):
-        acc = acc + tl.load(x + k)
-    for k in range(N, 0, -1):
-        acc = acc + tl.load(x + k)
-    tl.store(out, acc)
-
-
-@pytest.mark.parametrize(("n", "expected"), [(0, 1), (3, 10)])
-def test_zero_trips_keep_initial_values(run, n, expected):
-    out = np.zeros(1, f32)
-    run(zero_trips, 1, ramp(), out, N=n)
-    assert out[0] == expected
-
-
-@triton.jit
 def unrolled_sum(x, out, N: tl.constexpr):
     acc = tl.load(x)
     for k in range(1, N):
@@ -381,39 +266,6 @@ def test_a_long_unrolled_loop(run):
     out = np.zeros(1, f32)
     run(unrolled_sum, 1, ramp(4), out, N=n)
     assert out[0] == sum(k % 4 for k in range(n))
-
-
-SCALE = tl.constexpr(3)
-PLAIN = 3
-
-
-@triton.jit
-def scaled_by_globals(x, out):
-    tl.store(out, tl.load(x) * SCALE + PLAIN)
-
-
-def test_a_changed_global_is_seen(run, monkeypatch):
-    x, out = np.array([10], f32), np.zeros(1, f32)
-    results = []
-    for scale, plain in ((3, 3), (4, 3), (4, 5), (3, 3)):
-        monkeypatch.setitem(globals(), "SCALE", tl.constexpr(scale))
-        monkeypatch.setitem(globals(), "PLAIN", plain)
-        run(scaled_by_globals, 1, x, out)
-        results.append(out[0])
-    assert results == [33, 43, 45, 33]
-
-
-@triton.jit
-def masked(x, out, n, B: tl.constexpr):
-    i = tl.arange(0, B)
-    tl.store(out + i, tl.load(x + i, mask=i < n), mask=i < n + 1)
-
-
-def test_masked_elements_read_as_zero_and_touch_nothing(run):
-    # x has exactly n elements, and the GPU arrays of these tests no room for more.
-    x, out = ramp(5) + 1, np.full(6, 9, f32)
-    run(masked, 1, x, out, 5, B=8)
-    assert out.tolist() == [1, 2, 3, 4, 5, 0]
 
 
 def test_threads_compile_one_kernel_together(run):
@@ -435,15 +287,3 @@ def test_threads_compile_one_kernel_together(run):
         thread.join()
     assert len(sizes) == 1
     assert [out.tolist() for out in outs] == [(2 * ramp()).tolist()] * 4
-
-
-@pytest.mark.parametrize("grid", [0, (0,), (3, 0), (1, 1, 0)])
-def test_a_grid_without_programs_launches_nothing(run, grid):
-    out = np.zeros(1, f32)
-    run(load_then_store, grid, out, out)
-    assert out[0] == 0
-
-
-def test_empty_arrays_are_legal(run):
-    out = np.zeros(0, f32)
-    run(masked, 1, out, out, -1, B=8)
