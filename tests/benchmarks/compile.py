@@ -78,33 +78,36 @@ def warm(runs: int) -> None:
             print(" ", stats.row(name, seconds))
 
 
-def fresh(what: str, command: list[str], runs: int, env: dict[str, str] | None = None) -> None:
-    """What a process costs from its start to its end."""
+def fresh(what: str, command: list[str], runs: int, bytecode: str) -> None:
+    """What a process costs from its start to its end. One run before writes the modules' bytecode to the folder
+    `bytecode`, as an installation does."""
     wall, cpu = [], []
-    for _ in range(runs):
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    for _ in range(runs + 1):
         with tempfile.TemporaryDirectory() as cache:
+            env = {"TRITON_CACHE_DIR": cache, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": bytecode}
             before, start = os.times(), time.perf_counter()
-            subprocess.run(command, check=True, env={**os.environ, "TRITON_CACHE_DIR": cache, **(env or {})})
+            subprocess.run(command, check=True, env={**inherited, **env})
             wall.append(time.perf_counter() - start)
             after = os.times()
             used = after.children_user + after.children_system - before.children_user - before.children_system
             cpu.append(used)
-    print(" ", stats.row(what, wall))
-    print(" ", stats.cpu_row(f"{what}, CPU", cpu))
+    print(" ", stats.row(what, wall[1:]))
+    print(" ", stats.cpu_row(f"{what}, CPU", cpu[1:]))
 
 
 def cold(runs: int, triton_python: str) -> None:
-    """Fresh processes with empty caches, ours beside Triton's. `import numpy` is in all of them."""
+    """Fresh processes with empty caches of compiled kernels, ours beside Triton's. All but Triton's import NumPy."""
     print("\nfresh process, from its start to ...")
-    env = {"PYTHONPATH": str(ROOT)}
-    fresh("import numpy", [sys.executable, "-c", "import numpy"], runs)
-    fresh("import mytriton", [sys.executable, "-c", "import mytriton"], runs, env)
-    for backend, end in (("cuda", "cuda"), ("cuda", "cubin"), ("mlir", "ptx"), ("mlir", "cubin")):
-        code = COLD.replace("BACKEND", backend).replace("END", end)
-        fresh(f"{end} of backend {backend}", [sys.executable, "-c", code], runs, env)
-    if has_triton(triton_python):
-        fresh("Triton: import", [triton_python, "-c", "import triton"], runs)
-        fresh("Triton: cubin", [triton_python, str(PEER), "0"], runs)
+    with tempfile.TemporaryDirectory() as bytecode:
+        for code in ("import numpy", "import mytriton"):
+            fresh(code, [sys.executable, "-c", code], runs, bytecode)
+        for backend, end in (("cuda", "cuda"), ("cuda", "cubin"), ("mlir", "ptx"), ("mlir", "cubin")):
+            code = COLD.replace("BACKEND", backend).replace("END", end)
+            fresh(f"{end} of backend {backend}", [sys.executable, "-c", code], runs, bytecode)
+        if has_triton(triton_python):
+            fresh("import triton", [triton_python, "-c", "import triton"], runs, bytecode)
+            fresh("Triton: cubin", [triton_python, str(PEER), "0"], runs, bytecode)
 
 
 def has_triton(python: str) -> bool:
