@@ -97,7 +97,7 @@ def fresh(what: str, command: list[str], runs: int, bytecode: str) -> None:
 
 
 def cold(runs: int, triton_python: str) -> None:
-    """Fresh processes with empty caches of compiled kernels, ours beside Triton's. All but Triton's import NumPy."""
+    """Fresh processes with empty caches of compiled kernels, ours beside Triton's. Compiling imports NumPy."""
     print("\nfresh process, from its start to ...")
     with tempfile.TemporaryDirectory() as bytecode:
         for code in ("import numpy", "import mytriton"):
