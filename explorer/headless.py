@@ -17,6 +17,7 @@ from explorer.engine import messages as m
 from explorer.engine.client import SLOW_STAGES, Engine
 from explorer.model.codec import to_json
 from explorer.model.result import DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
+from explorer.model.signature import suggested
 from mytriton.stage import FAMILIES
 
 T = TypeVar("T")
@@ -129,7 +130,8 @@ class _Session:
                 break
         wrong = [d for s in stages for d in s.diagnostics if d.code in _WRONG_QUESTION]
         if wrong:
-            raise BadInput("\n".join(f"{d.message}; {d.hint}" if d.hint else d.message for d in wrong))
+            start = f'\nto begin with: --signature "{suggested(kernel.params)}"' if not options.signature else ""
+            raise BadInput("\n".join(f"{d.message}; {d.hint}" if d.hint else d.message for d in wrong) + start)
         if options.mode == "json":
             print(json.dumps(self._everything(module, started, stages), indent=1))
         elif options.mode == "stages":

@@ -200,6 +200,7 @@ def test_print_stops_at_the_stage(capsys: pytest.CaptureFixture[str]) -> None:
         ("*fp32", "the constexpr parameter `B` of `fill` is not given"),
         ("*float, 8", "'*float' is not a type of a signature"),
         ("", "the parameter `x` of `fill` is not given; give its type"),
+        ("", 'to begin with: --signature "*fp32:16, 1024"'),
     ],
 )
 def test_print_says_what_is_wrong_with_the_signature(
