@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -10,27 +12,52 @@ from collections.abc import Sequence
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse the command line and do it; the exit code is 0, 1 (a kernel or check failed), 2 (bad input), 3 (the backend
     cannot run here) or 130 (interrupted)."""
-    from explorer.cli import BadInput, parse
+    _fill_standard_streams()
+    from explorer.cli import BadInput, Misused, parse
 
+    arguments = sys.argv[1:] if argv is None else list(argv)
     try:
-        options = parse(sys.argv[1:] if argv is None else argv)
+        options = parse(arguments)
         if options.mode == "ui":
             from explorer import app
 
-            return app.run(options.settings())
-        from explorer import headless
+            code = app.run(options.settings())
+        else:
+            from explorer import headless
 
-        code = headless.run(options)
+            code = headless.run(options)
         sys.stdout.flush()
         return code
     except BadInput as error:
         print(f"mytriton-explore: {error}", file=sys.stderr)
+        if "--json" in arguments and not isinstance(error, Misused):
+            print(json.dumps({"ok": False, "error": str(error)}, indent=1))
         return 2
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # such as `| head`: nobody reads the rest
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 1
+    except OSError as error:  # a full disk, no process to be had: nothing that is wrong with us
+        _drop_output()
+        print(f"mytriton-explore: {error}", file=sys.stderr)
+        return 1
+
+
+def _fill_standard_streams() -> None:
+    """Of the descriptors 0 to 2 those that are closed become the null device: else the next pipe that is made would be
+    one of them, and be written to."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
+    sys.stdout, sys.stderr = sys.stdout or open(os.devnull, "w"), sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

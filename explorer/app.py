@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from typing import Any, ClassVar
 
+from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
 
@@ -17,7 +20,11 @@ from explorer.model.session import Settings
 from explorer.palette import Commands
 from explorer.screens.base import EngineFactory
 from explorer.screens.main import MainScreen
+from explorer.terminal import TerminalDriver, TerminalGone, UnreadableInput
 from explorer.themes import THEMES
+
+#: Seconds that leaving may take once the terminal is gone.
+LONGEST_GOODBYE = 3.0
 
 
 class ExplorerApp(App[None]):
@@ -38,7 +45,7 @@ class ExplorerApp(App[None]):
         swap: Swap | None = None,
         **keywords: Any,
     ) -> None:
-        super().__init__(**keywords)
+        super().__init__(**{"driver_class": TerminalDriver, **keywords})
         self.animation_level = "none"  # over ssh an animated page is 700 kB, an unanimated one 15
         self.theme = THEMES[0]
         self.main = MainScreen(settings, file or SourceFile(settings.path), swap or Swap(settings.path), engine)
@@ -54,9 +61,23 @@ class ExplorerApp(App[None]):
             with suppress(NotImplementedError, RuntimeError):  # not the main thread: in tests
                 loop.add_signal_handler(number, self._hang_up)
 
+    @on(TerminalGone)
     def _hang_up(self) -> None:
         self.main.write_swap()
+        self.main.swap.close()
+        # Should writing to a terminal that is gone never return: the edits are kept, and the children end with us.
+        last_resort = threading.Timer(LONGEST_GOODBYE, os._exit, (1,))
+        last_resort.daemon = True
+        last_resort.start()
         self.exit()
+
+    @on(UnreadableInput)
+    def _unreadable(self) -> None:
+        self.notify("The terminal sent something that is not UTF-8; it was dropped.", severity="warning")
+
+    def notify(self, message: str, *, markup: bool = False, **keywords: Any) -> None:
+        """Say something; brackets in a file's name or an error are no markup."""
+        super().notify(message, markup=markup, **keywords)
 
     async def action_quit(self) -> None:
         """Quit the way the main screen does, from wherever one is."""
@@ -76,11 +97,24 @@ class ExplorerApp(App[None]):
 
 def run(settings: Settings) -> int:
     """Show the explorer until the user leaves; returns the exit code."""
+    refused = _not_a_terminal()
+    if refused:
+        hint = "for output to a file or a pipe use --stages, --print, --check or --json"
+        print(f"mytriton-explore: {refused}; {hint}", file=sys.stderr)
+        return 2
     try:
         file = SourceFile(settings.path)
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeError) as error:
         print(f"mytriton-explore: {settings.path} cannot be read: {error}", file=sys.stderr)
         return 2
     app = ExplorerApp(settings, file=file)
     app.run()
     return app.return_code or 0
+
+
+def _not_a_terminal() -> str:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return "without one of the options for output this is a program for a terminal"
+    if os.environ.get("TERM", "") in ("dumb", "unknown"):
+        return f"TERM={os.environ['TERM']} says that this terminal can only print line after line"
+    return ""

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import argparse
 import ast
-import io
 import os
-import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
+from explorer.engine.limits import Limits
 from explorer.engine.messages import CompileRequest, RunRequest
 from explorer.model.session import Settings
+from explorer.model.source_text import decode
 from mytriton.stage import FAMILIES
 from mytriton.target import BACKENDS, CHIPS
 
@@ -36,6 +36,10 @@ exit codes: 0 all well, 1 a kernel or a check failed, 2 bad input, 3 the backend
 
 class BadInput(Exception):
     """The command line or the file it names cannot be worked with; a sentence that says what to do."""
+
+
+class Misused(BadInput):
+    """The command line itself is wrong."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +115,13 @@ def read_source(path: str) -> str:
         inside = sorted(p.name for p in file.glob("*.py"))[:5]
         listed = f", such as {file / inside[0]}" if inside else ""
         raise BadInput(f"{path} is a directory; name a kernel file{listed}")
+    if file.exists() and not file.is_file():
+        raise BadInput(f"{path} is not a regular file; name a Python file with a kernel in it")
     try:
         data = file.read_bytes()
     except FileNotFoundError:
+        if file.is_symlink():
+            raise BadInput(f"{path} is a link to {os.readlink(file)}, which does not exist") from None
         near = get_close_matches(file.name, [p.name for p in file.parent.glob("*.py")], 1, 0.75)
         hint = f"did you mean {file.parent / near[0]}?" if near else "check the path"
         raise BadInput(f"{path} does not exist; {hint}") from None
@@ -121,31 +129,19 @@ def read_source(path: str) -> str:
         raise BadInput(f"{path} cannot be read ({error.strerror}); check its permissions") from None
     if b"\0" in data:
         raise BadInput(f"{path} is a binary file; name a Python file with a kernel in it")
-    encoding = "utf-8"
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except SyntaxError as error:
-        if "unknown encoding" in error.msg:
-            raise BadInput(f"{path}: {error.msg}; correct the encoding its first line declares") from None
-    try:
-        return io.TextIOWrapper(io.BytesIO(data), encoding).read()
-    except UnicodeDecodeError:
-        line = next(i for i, text in enumerate(data.split(b"\n"), 1) if not _decodes(text, encoding))
+        return decode(data)[0]
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
         hint = "save it as UTF-8, or declare its encoding in the first line (# -*- coding: latin-1 -*-)"
-        raise BadInput(f"{path} is not {encoding} text, at line {line}; {hint}") from None
-
-
-def _decodes(data: bytes, encoding: str) -> bool:
-    try:
-        data.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True
+        raise BadInput(f"{path} is not {error.encoding} text, at line {line}; {hint}") from None
+    except UnicodeError as error:
+        raise BadInput(f"{path}: {error}") from None
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise BadInput(f"{message}; see mytriton-explore --help")
+        raise Misused(f"{message}; see mytriton-explore --help")
 
 
 def _parser() -> _Parser:
@@ -208,6 +204,10 @@ def _defines(items: Sequence[str]) -> dict[str, Any]:
 def parse(argv: Sequence[str]) -> Options:
     """The options of a command line; raises `BadInput`. Reads the file."""
     found = _parser().parse_args(list(argv))
+    try:
+        Limits.from_environment()
+    except ValueError as error:
+        raise BadInput(str(error)) from None
     backend = found.backend or os.environ.get("MYTRITON_BACKEND") or "cuda"
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)

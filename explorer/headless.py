@@ -41,7 +41,7 @@ class _Session:
         self._options = options
         self._events: asyncio.Queue[m.Event] = asyncio.Queue()
         self._engine = Engine(self._events.put_nowait, once=True)
-        self._imported = True
+        self._at_line_start = True
 
     async def run(self) -> int:
         mode = self._options.mode
@@ -53,6 +53,8 @@ class _Session:
             await self._engine.close()
             while not self._events.empty():  # the last words of the children
                 self._pass_on(self._events.get_nowait())
+            if not self._at_line_start:
+                sys.stderr.write("\n")
 
     async def _next(self, *kinds: type[T]) -> T:
         """The next event of these kinds; logs are passed on to standard error."""
@@ -62,10 +64,10 @@ class _Session:
             if isinstance(event, kinds):
                 return event
 
-    @staticmethod
-    def _pass_on(event: m.Event) -> None:
-        if isinstance(event, m.Log):
+    def _pass_on(self, event: m.Event) -> None:
+        if isinstance(event, m.Log) and event.text:
             sys.stderr.write(event.text)
+            self._at_line_start = event.text.endswith("\n")
 
     # The file
 

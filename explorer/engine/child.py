@@ -47,14 +47,22 @@ class Channel:
         self._abandoned: set[int] = set()
         self._generation = 0
         self._faults: dict[str, str] = {}
+        self._forked = False
+        os.register_at_fork(after_in_child=self._disown)
         threading.Thread(target=self._listen, name="requests", daemon=True).start()
 
     def send(self, message: Any) -> None:
         """Send a message; the process ends if nobody listens."""
+        if self._forked:
+            os._exit(0)
         try:
             write_all(self._out, encode(message))
         except BrokenPipeError:
             os._exit(0)
+
+    def _disown(self) -> None:
+        # The author's code forked: what returns from it here is a second worker, which must not answer too.
+        self._forked = True
 
     def enter(self, stage: str, doing: str, backend: str = "") -> None:
         """Say what is about to be done, so that it is known should the process die of it; raises `Abandoned` if the
@@ -147,7 +155,7 @@ def serve(role: str, make_worker: Callable[[Channel], Worker], warm: bool = True
             error = traceback.format_exc()
         channel.send(Idle(job.generation, error))
         if worker.worn_out:
-            return
+            os._exit(0)  # the author's threads do not keep it
 
 
 def main(argv: list[str]) -> None:

@@ -38,5 +38,7 @@ class Limits:
             try:
                 values[field.name] = float(text)
             except ValueError:
-                raise ValueError(f"{variable}={text!r} is not a number") from None
+                values[field.name] = 0.0
+            if not values[field.name] > 0.0:  # nor is it NaN
+                raise ValueError(f"{variable}={text!r} is not a number greater than 0")
         return cls(**values)

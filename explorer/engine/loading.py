@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -15,6 +17,9 @@ from explorer.model.result import DiagnosticView, ExampleInfo
 from mytriton.diagnostics import MytritonError
 from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
+
+#: What the author's code may change and does not find changed when it is executed again.
+_DIRECTORY, _PATH = Path.cwd(), tuple(sys.path)
 
 
 class LoadFailed(Exception):
@@ -56,15 +61,16 @@ def load(path: str, text: str) -> Loaded:
     """Execute a text as the module at `path`; raises `LoadFailed`.
 
     Everything the file imported from beside it is forgotten first, so that a changed helper module is read again;
-    installed packages stay loaded.
+    installed packages stay loaded. Working directory and module path are what they were at the start.
     """
+    with suppress(OSError):  # it may be gone
+        os.chdir(_DIRECTORY)
     folder = str(Path(path).resolve().parent)
     _forget(folder)
-    if sys.path[:1] != [folder]:
-        sys.path.insert(0, folder)
+    sys.path[:] = [folder, *_PATH]
     sys.argv = [path]
     # `inspect` and tracebacks find the text that is executed here, not what is on the disk.
-    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    linecache.cache[path] = (len(text), None, text.replace("\n", "\n\0").split("\0"), path)
     name = f"explored_{Path(path).stem}"
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = path
@@ -78,7 +84,7 @@ def load(path: str, text: str) -> Loaded:
     except ImportError as error:
         hint = "install what it imports, or open the file with --no-exec"
         raise LoadFailed(_finding(path, error.__traceback__, described(error), hint)) from None
-    except Exception as error:  # noqa: BLE001 (whatever the author's code raises)
+    except BaseException as error:  # noqa: BLE001 (whatever the author's code raises)
         hint = "mend that line, or open the file with --no-exec"
         raise LoadFailed(_finding(path, error.__traceback__, described(error), hint)) from None
     return Loaded(path, text, module)
@@ -93,19 +99,22 @@ def _forget(folder: str) -> None:
             del sys.modules[name]
 
 
-def described(error: Exception) -> str:
+def described(error: BaseException) -> str:
     """What an exception says: our own speak for themselves, others need the name of their type."""
     if isinstance(error, MytritonError):
         return str(error)
     return "".join(traceback.format_exception_only(type(error), error)).strip()
 
 
-def print_own_frames(error: Exception, path: str) -> None:
+def print_own_frames(error: BaseException, path: str) -> None:
     """The traceback, from the first frame of the author's file on: how the compiler got there tells them nothing."""
     frames = traceback.extract_tb(error.__traceback__)
-    first = next((i for i, frame in enumerate(frames) if frame.filename == path), 0)
-    print("Traceback (most recent call last):", *traceback.format_list(frames[first:]), sep="\n", end="")
-    print(described(error))
+    first = next((i for i, frame in enumerate(frames) if frame.filename == path), None)
+    if first is None:
+        return
+    text = "".join(["Traceback (most recent call last):\n", *traceback.format_list(frames[first:])])
+    with suppress(ValueError, OSError):  # the author's code may have closed it
+        print(text + described(error))
 
 
 def _finding(path: str, where: TracebackType | None, message: str, hint: str) -> DiagnosticView:

@@ -12,11 +12,15 @@ from mytriton.types import ScalarType
 #: How a signature names each element type.
 TYPE_NAMES = {type_: name for name, type_ in reversed(SIGNATURE_TYPES.items())}
 
+#: Bits of a number, characters of a string. Every compilation is told all of them.
+_LARGEST = 4096
+
 
 def to_plain(value: Any) -> Any:
-    """The value as JSON; `MISSING` if it is none of these."""
+    """The value as JSON; `MISSING` if it is none of these, or larger than any that a kernel is compiled for."""
     if value is None or isinstance(value, (bool, int, float, str)):
-        return value
+        size = value.bit_length() if isinstance(value, int) else len(value) if isinstance(value, str) else 0
+        return value if size <= _LARGEST else MISSING
     if isinstance(value, ScalarType):
         return {"dtype": TYPE_NAMES[value]}
     if isinstance(value, constexpr):

@@ -11,13 +11,14 @@ from typing import Any
 from explorer.engine import messages as m
 from explorer.engine import reading
 from explorer.engine.arguments import type_text
-from explorer.engine.child import Channel
+from explorer.engine.child import Abandoned, Channel
 from explorer.engine.loading import Loaded, LoadFailed, described, load, print_own_frames
 from explorer.engine.plain import to_plain
 from explorer.engine.reporting import checked, diagnosed
 from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
 from mytriton import backends
 from mytriton.diagnostics import CompileError, MytritonError
+from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
 from mytriton.specialize import bind, specialize
 from mytriton.stage import Clock
@@ -95,12 +96,16 @@ class Worker:
             found = specialize(kernel.kernel, bound, runs=False)
             types = {name: type_text(type_, info) for name, type_, info in found.params}
             constexprs = {name: to_plain(value) for name, value in found.constexprs}
+            if MISSING in constexprs.values():
+                return ExampleInfo("", error="one of its constexprs is too large to be shown")
             grid = example.grid(bound) if callable(example.grid) else example.grid
             extents = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
             return ExampleInfo(case.label, types, constexprs, extents, example.options.get("num_warps"))
         except (LoadFailed, MytritonError) as error:
             return ExampleInfo("", error=str(error))
-        except Exception as error:  # noqa: BLE001 (the author's function may raise anything)
+        except Abandoned:
+            raise
+        except BaseException as error:  # noqa: BLE001 (the author's function may raise anything)
             return ExampleInfo("", error=described(error))
 
     # Running
@@ -122,7 +127,9 @@ class Worker:
             return replace(report, message="it does not compile", diagnostics=diagnosed(error, request.path))
         except MytritonError as error:
             return replace(report, message=str(error))
-        except Exception as error:  # noqa: BLE001 (the author's function or the device may raise anything)
+        except Abandoned:
+            raise
+        except BaseException as error:  # noqa: BLE001 (the author's function or the device may raise anything)
             self.worn_out = report.backend in _GPU
             print_own_frames(error, request.path)
             return replace(report, message=described(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import TextIO
 
 from platformdirs import user_state_path
+
+from explorer.model.source_text import Form, decode, encode
 
 
 def write_atomically(path: Path, data: bytes, mode: int) -> None:
@@ -34,38 +37,40 @@ def write_atomically(path: Path, data: bytes, mode: int) -> None:
 
 
 class SourceFile:
-    """A text file on disk and what is known to be in it. Line ends and mode are kept; a link stays a link."""
+    """A text file on disk and what is known to be in it. Encoding, line ends and mode are kept; a link stays a link."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
-        self.saved = self.read()
+        self.saved, self._form = self._read()
 
-    def read(self) -> str:
-        """The text on disk; raises OSError, or UnicodeDecodeError if it is not UTF-8."""
-        return self.path.read_bytes().decode("utf-8")
+    def _read(self) -> tuple[str, Form]:
+        return decode(self.path.read_bytes())
 
     def reload(self) -> str:
-        """Read the file anew and take that as what was saved."""
-        self.saved = self.read()
+        """Read the file anew and take that as what was saved; raises OSError, or UnicodeError."""
+        self.saved, self._form = self._read()
         return self.saved
 
     def changed_on_disk(self) -> str | None:
         """A sentence if the file is not what was last read or saved, else None."""
         try:
-            return None if self.read() == self.saved else "The file was changed by another program."
+            return None if self._read()[0] == self.saved else "The file was changed by another program."
         except FileNotFoundError:
             return "The file is gone from the disk."
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, UnicodeError) as error:
             return f"The file cannot be read any more: {error}."
 
     def save(self, text: str) -> None:
-        """Write `text`; raises OSError."""
+        """Write `text`; raises OSError, or UnicodeError if the file's encoding lacks one of its characters."""
         target = self.path.resolve()
         try:
             mode = target.stat().st_mode & 0o7777
         except FileNotFoundError:
             mode = 0o666 & ~_umask()
-        write_atomically(target, text.encode("utf-8"), mode)
+        else:
+            if not os.access(target, os.W_OK):  # its folder may let us replace it all the same
+                raise PermissionError(errno.EACCES, "The file is read-only", str(target))
+        write_atomically(target, encode(text, self._form), mode)
         self.saved = text
 
 
@@ -91,8 +96,7 @@ class Recovered:
 
     def discard(self) -> None:
         """Forget them."""
-        self.file.unlink(missing_ok=True)
-        self.file.with_suffix(".lock").unlink(missing_ok=True)
+        _remove(self.file, self.file.with_suffix(".lock"))
 
 
 class Swap:
@@ -119,19 +123,21 @@ class Swap:
 
     def clear(self) -> None:
         """There is nothing unsaved."""
-        self.file.unlink(missing_ok=True)
+        _remove(self.file)
 
     def close(self) -> None:
         """This process is done with the file; what was written and not cleared stays for the next."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
-            self.file.with_suffix(".lock").unlink(missing_ok=True)
+            _remove(self.file.with_suffix(".lock"))
 
     def recover(self, saved: str) -> Recovered | None:
         """The newest edits that a process that is gone left, if they differ from `saved`."""
-        found = []
-        for file in self._directory.glob(f"{self._stem}-*.json"):
+        found, files = [], []
+        with suppress(OSError):  # no such folder is possible, so nothing was left there
+            files = list(self._directory.glob(f"{self._stem}-*.json"))
+        for file in files:
             with suppress(OSError, ValueError, KeyError, TypeError):  # a damaged swap file recovers nothing
                 data = json.loads(file.read_text(encoding="utf-8"))
                 if data["path"] != self._path or _locked(file.with_suffix(".lock")):
@@ -142,6 +148,12 @@ class Swap:
                 else:
                     found.append(recovered)
         return max(found, key=lambda r: r.when, default=None)
+
+
+def _remove(*files: Path) -> None:
+    for file in files:
+        with suppress(OSError):  # a folder that cannot be written to: the edits are offered once more
+            file.unlink()
 
 
 def _locked(path: Path) -> bool:

@@ -86,6 +86,7 @@ class MainBase(Asking):
         self._update_pending = False
         self._edit_timer: Timer | None = None
         self._swap_timer: Timer | None = None
+        self._swap_trouble = ""
 
     def compose(self) -> ComposeResult:
         """Header, panes, search, stage strip, run line, keys."""
@@ -177,7 +178,11 @@ class MainBase(Asking):
             else:
                 self.swap.clear()
         except OSError as error:
-            self.app.notify(f"Unsaved edits cannot be kept aside: {error}", severity="warning")
+            if str(error) != self._swap_trouble:  # once, not at each key
+                self.app.notify(f"Unsaved edits cannot be kept aside: {error}", severity="warning")
+            self._swap_trouble = str(error)
+        else:
+            self._swap_trouble = ""
 
     @on(EngineEvent)
     def _engine_event(self, message: EngineEvent) -> None:

@@ -34,7 +34,7 @@ class FileCommands(MainBase):
         text = self.editor.text
         try:
             self.file.save(text)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             self.app.notify(f"{error}. Your edits are kept.", title="Not saved", severity="error", timeout=10)
             self.write_swap()
             return
@@ -56,7 +56,7 @@ class FileCommands(MainBase):
     def _reload(self) -> None:
         try:
             text = self.file.reload()
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, UnicodeError) as error:
             self.app.notify(f"{error}. Your edits are kept.", title="Not reloaded", severity="error")
             return
         self.replace_text(text)

@@ -25,6 +25,7 @@ from explorer.model.links import reveal as reveal_rows
 from explorer.model.search import occurrences
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
+from explorer.widgets.text_line import visible
 
 #: Columns left of the text: a sign for the cursor or a link, and a blank.
 GUTTER = 2
@@ -32,8 +33,7 @@ GUTTER = 2
 
 def shown(text: str) -> str:
     """The text as it can be put on a terminal: tabs expanded, control characters replaced."""
-    text = text.expandtabs(8)
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return visible(text.expandtabs(8))
 
 
 def moved(old: Sequence[str], new: Sequence[str], row: int) -> int:

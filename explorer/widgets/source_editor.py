@@ -12,12 +12,15 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 from textual.widgets import TextArea
+from textual.widgets.text_area import DocumentNavigator, WrappedDocument
 
 from explorer.highlight import Highlighted, tokenizer
 from explorer.model.links import reveal as reveal_rows
 from explorer.model.result import DiagnosticView
+from explorer.widgets.document import PythonDocument
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
+from explorer.widgets.text_line import visible
 
 INDENT = 4
 
@@ -48,6 +51,13 @@ class SourceEditor(ChangedRows, TextArea):
         self._marks: dict[int, list[DiagnosticView]] = {}
         self._linked: frozenset[int] = frozenset()
         self._highlighted = Highlighted(tokenizer("python"), lambda row: self.document.get_line(row))
+
+    def _set_document(self, text: str, language: str | None) -> None:
+        super()._set_document("", language)
+        self.document = PythonDocument(text)
+        self.wrapped_document = WrappedDocument(self.document, tab_width=self.indent_width)
+        self.navigator = DocumentNavigator(self.wrapped_document)
+        self._rewrap_and_refresh_virtual_size()
 
     # What is marked
 
@@ -98,7 +108,7 @@ class SourceEditor(ChangedRows, TextArea):
 
     def get_line(self, line_index: int) -> Text:
         """The line with its colours and underlines; called by TextArea for each line it shows."""
-        text = super().get_line(line_index)
+        text = Text(visible(self.document.get_line(line_index)), end="", no_wrap=True)
         at = 0
         for length, name in self._highlighted.tokens(line_index):
             if name:

@@ -25,6 +25,11 @@ class Part:
     action: str = ""
 
 
+def visible(text: str) -> str:
+    """The text with a mark in place of each character that does something to a terminal; tabs stay."""
+    return text if text.isprintable() else "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text)
+
+
 def highlighted(text: str) -> list[Part]:
     """Parts of a line of a report, coloured as in the panes."""
     parts, at = [], 0
@@ -71,7 +76,7 @@ class TextLine(ChangedRows, Widget):
             out = []
             for part in parts:
                 meta = Style(meta={"@click": f"screen.{part.action}"}) if part.action else Style()
-                out.append(Segment(part.text, base + styles.get(part.style, Style()) + meta))
+                out.append(Segment(visible(part.text), base + styles.get(part.style, Style()) + meta))
             return out
 
         width = self.size.width

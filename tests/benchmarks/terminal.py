@@ -48,6 +48,7 @@ class Terminal:
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self._changed = threading.Condition()
+        self._hung_up = False
         self.bytes = 0
         self.started = time.perf_counter()
         self.pid, self._fd = pty.fork()
@@ -65,9 +66,10 @@ class Terminal:
         self.close()
 
     def _read(self) -> None:
-        while True:
+        while not self._hung_up:
             try:
-                select.select([self._fd], [], [])
+                if not select.select([self._fd], [], [], 0.2)[0]:
+                    continue
                 data = os.read(self._fd, 1 << 16)
             except OSError:  # the program closed its side
                 break
@@ -88,6 +90,16 @@ class Terminal:
         sent = time.perf_counter()
         os.write(self._fd, "".join(KEYS.get(key, key) for key in keys).encode())
         return sent
+
+    def send_bytes(self, data: bytes) -> None:
+        """What no key sends."""
+        os.write(self._fd, data)
+
+    def hang_up(self) -> None:
+        """Close the terminal under the program, as when its window is closed."""
+        self._hung_up = True
+        self._reader.join()
+        os.close(self._fd)
 
     def wait_for(self, pattern: str, timeout: float = 30.0, absent: bool = False) -> float:
         """Wait until the screen shows (or no longer shows) the regular expression; returns the time it did."""

@@ -53,7 +53,9 @@ def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
     """The message of a command that is refused with exit code 2."""
     assert main(argv) == 2
     captured = capsys.readouterr()
-    assert captured.out == ""
+    if captured.out:
+        assert "--json" in argv
+        assert captured.err == f"mytriton-explore: {json.loads(captured.out)['error']}\n"
     return captured.err
 
 

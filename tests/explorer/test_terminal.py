@@ -1,0 +1,115 @@
+"""The explorer in a real terminal: what a person loses when it goes away, or sends what is no text."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.terminal import Terminal
+from tests.explorer.explorer_support import SOURCE
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Callable[..., Terminal]:
+    """Starts an explorer of `add.py` in a folder of its own."""
+    path = tmp_path / "add.py"
+    path.write_text(SOURCE)
+
+    def start(**env: str) -> Terminal:
+        state = {"XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": str(ROOT)}
+        return Terminal([sys.executable, "-m", "explorer", str(path)], 120, 40, {**state, **env})
+
+    return start
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def gone(pid: int) -> bool:
+    """Whether a process is over; reaps it if it is ours."""
+    with suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail("20 s were not enough")
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL, None])
+def test_edits_come_back_after_a_lost_session(start: Callable[..., Terminal], tmp_path: Path, how: int | None) -> None:
+    terminal = start()
+    terminal.wait_for("def add_kernel")
+    pids = [terminal.pid, *children(terminal.pid)]
+    terminal.send("# lost")
+    wait_until(lambda: bool(list(tmp_path.glob("state/mytriton-explore/swap/*.json"))))
+    time.sleep(0.5)  # the last of the keys
+    if how is None:
+        terminal.hang_up()
+    else:
+        os.kill(terminal.pid, how)
+    wait_until(lambda: all(gone(pid) for pid in pids))
+
+    with start() as again:
+        again.wait_for("Unsaved edits of add.py are left")
+        again.send("r")
+        again.wait_for("# lostimport mytriton")
+
+
+def test_input_that_is_not_utf_8_is_dropped(start: Callable[..., Terminal]) -> None:
+    with start() as terminal:
+        terminal.wait_for("def add_kernel")
+        terminal.settle()
+        terminal.send_bytes(b"\xff\xfe\xe9")
+        terminal.wait_for("The terminal sent something")
+        terminal.send("still here")
+        terminal.wait_for("still hereimport mytriton")
+
+
+def test_characters_that_command_a_terminal_are_not_passed_on(start: Callable[..., Terminal], tmp_path: Path) -> None:
+    text = "# \x1b[2J\x1b]0;title\x07 \x9b31m \f\n" + SOURCE
+    (tmp_path / "add.py").write_text(text)
+    with start() as terminal:
+        terminal.wait_for("# \ufffd\\[2J\ufffd\\]0;title\ufffd \ufffd31m \ufffd$")
+        terminal.send("x")
+        terminal.wait_for(r"add.py \[edited\]")
+        terminal.send("ctrl+s")
+        terminal.wait_for(r"add.py \[edited\]", absent=True)
+    assert (tmp_path / "add.py").read_text() == "x" + text
+
+
+@pytest.mark.parametrize(
+    ("term", "why"),
+    [("dumb", "TERM=dumb says that this terminal can only print"), ("xterm", "this is a program for a terminal")],
+)
+def test_where_there_is_no_screen(tmp_path: Path, term: str, why: str) -> None:
+    path = tmp_path / "add.py"
+    path.write_text(SOURCE)
+    command = [sys.executable, "-m", "explorer", str(path)]
+    if term == "dumb":
+        with Terminal(command, 120, 40, {"PYTHONPATH": str(ROOT), "TERM": term}) as terminal:
+            terminal.wait_for(why)
+            wait_until(lambda: gone(terminal.pid))
+        return
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": term}
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=env)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert why in done.stderr
