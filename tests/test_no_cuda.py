@@ -1,0 +1,62 @@
+"""Every kernel of examples/kernels through every stage, SASS and host assembly included, with no CUDA installed.
+
+In a process whose environment holds nothing but a home and a PATH without compilers. A toolkit that this machine may
+have elsewhere must not be touched: the libraries that were loaded are looked up.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mytriton.backends.mlir.run import mlir_available
+
+ROOT = Path(__file__).parents[1]
+
+SCRIPT = """
+import importlib.util, json, sys
+from pathlib import Path
+from mytriton import JITFunction
+
+statuses = {}
+for path in sorted(Path("examples/kernels").glob("*.py")):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    for kernel in [k for k in vars(module).values() if isinstance(k, JITFunction)]:
+        example = kernel.examples[0].build()
+        for backend in ("cuda", "mlir", "cpu"):
+            compilation = kernel.prepare(example.grid, backend=backend, **example.args).compilation.run()
+            statuses[f"{path.stem}.{kernel.name} {backend}"] = {
+                name: next((s.status + s.reason for s in compilation.stages if s.name == name), "not reached")
+                for name in compilation.planned
+            }
+maps = Path("/proc/self/maps").read_text().split()
+libraries = sorted({word for word in maps if "nvrtc" in word or "nvJitLink" in word})
+print(json.dumps({"statuses": statuses, "libraries": libraries}))
+"""
+
+
+def test_every_stage_of_every_example_without_cuda(tmp_path: Path) -> None:
+    missing = mlir_available()
+    if missing:
+        pytest.skip(missing)
+    env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, cwd=ROOT, env=env)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert len(answer["statuses"]) >= 3 * 18
+    bad = {
+        (kernel, stage): status
+        for kernel, stages in answer["statuses"].items()
+        for stage, status in stages.items()
+        if status not in ("ok", "no change")
+    }
+    assert not bad
+    assert answer["libraries"]
+    assert all(Path(library).is_relative_to(Path(sys.prefix).resolve()) for library in answer["libraries"])
