@@ -120,8 +120,9 @@ def main() -> None:
                 continue
             bad += 1
             short = smallest(what, kind, folder, options.backend)
-            print(f"--- seed {seed}: {trouble(short, folder, f'r{seed}', options.backend)}\n{short.source()}{short.scalars} "
-                  f"{short.constants} {short.arrays} grid={short.grid} alias={short.alias}", flush=True)  # fmt: skip
+            found = trouble(short, folder, f"r{seed}", options.backend)
+            inputs = f"{short.scalars} {short.constants} {short.arrays} grid={short.grid} alias={short.alias}"
+            print(f"--- seed {seed}: {found}\n{short.source()}{inputs}", flush=True)
     print(f"{compared} kernels: {bad} differ, {refused} refused")
 
 

@@ -1,0 +1,88 @@
+"""The operations: fields, type rule, effect and meaning of each, in one place.
+
+Operands of a binary operation always have one type; the builder inserts the casts and splats. What an operation
+computes is stated in its docstring, executed by `ir/arithmetic.py` and `ir/interp.py`, and holds on every backend
+(SEMANTICS).
+"""
+
+from mytriton.ir.ops.elementwise import (
+    Abs,
+    Add,
+    And,
+    Binary,
+    CmpEq,
+    CmpGe,
+    CmpGt,
+    CmpLe,
+    CmpLt,
+    CmpNe,
+    Compare,
+    Div,
+    Exp,
+    FloorDiv,
+    Log,
+    Maximum,
+    Minimum,
+    Mod,
+    Mul,
+    Neg,
+    Not,
+    Or,
+    Select,
+    Sqrt,
+    Sub,
+    Unary,
+    Xor,
+)
+from mytriton.ir.ops.memory import (
+    AddPtr,
+    Load,
+    Store,
+)
+from mytriton.ir.ops.values import (
+    Arange,
+    Cast,
+    Constant,
+    NumPrograms,
+    ProgramId,
+    Splat,
+)
+
+__all__ = [
+    "Abs",
+    "Add",
+    "AddPtr",
+    "And",
+    "Arange",
+    "Binary",
+    "Cast",
+    "CmpEq",
+    "CmpGe",
+    "CmpGt",
+    "CmpLe",
+    "CmpLt",
+    "CmpNe",
+    "Compare",
+    "Constant",
+    "Div",
+    "Exp",
+    "FloorDiv",
+    "Load",
+    "Log",
+    "Maximum",
+    "Minimum",
+    "Mod",
+    "Mul",
+    "Neg",
+    "Not",
+    "NumPrograms",
+    "Or",
+    "ProgramId",
+    "Select",
+    "Splat",
+    "Sqrt",
+    "Store",
+    "Sub",
+    "Unary",
+    "Xor",
+]

@@ -1,0 +1,105 @@
+"""Constants, conversions and indices. Constants, casts and splats print inside their user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mytriton.ir.core import Op, TypeRuleError, Value, attribute, operand
+from mytriton.ir.ops.rules import require
+from mytriton.types import (
+    BlockType,
+    ScalarType,
+    Type,
+    i32,
+    is_pointer,
+    with_element,
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Constant(Op):
+    """A scalar known at compile time: bool for i1, int for integers, float (exact in `type`) for floats."""
+
+    opcode: ClassVar[str] = "constant"
+    inline: ClassVar[bool] = True
+    value: bool | int | float = attribute()
+    type: ScalarType = attribute()
+
+    def type_rule(self) -> tuple[Type, ...]:
+        python = {"bool": bool, "int": int, "float": float}[self.type.kind]
+        require(type(self.value) is python, "a constant of type {} cannot be {!r}", self.type, self.value)
+        if isinstance(self.value, int) and self.type.kind == "int":
+            half = 1 << self.type.bits - 1
+            require(-half <= self.value < half, "{} does not fit {}", self.value, self.type)
+        return (self.type,)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cast(Op):
+    """Element conversion. Float to integer truncates toward zero, saturates, and NaN gives 0; integer narrowing wraps;
+    float narrowing rounds to nearest even; to i1 is `!= 0` (NaN is true); i1 to a number is 0 or 1."""
+
+    opcode: ClassVar[str] = "cast"
+    inline: ClassVar[bool] = True
+    source: Value = operand()
+    to: ScalarType = attribute()
+
+    def type_rule(self) -> tuple[Type, ...]:
+        require(not is_pointer(self.source.type), "a pointer cannot be cast to a number")
+        return (with_element(self.source.type, self.to),)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Splat(Op):
+    """A block all of whose elements are one scalar."""
+
+    opcode: ClassVar[str] = "splat"
+    inline: ClassVar[bool] = True
+    source: Value = operand()
+    shape: tuple[int, ...] = attribute()
+
+    def type_rule(self) -> tuple[Type, ...]:
+        element = self.source.type
+        if isinstance(element, BlockType):
+            raise TypeRuleError("only a scalar can be splat to a block")
+        return (BlockType(self.shape, element),)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProgramId(Op):
+    """This program's position along an axis (0, 1 or 2) of the launch grid, an i32."""
+
+    opcode: ClassVar[str] = "program_id"
+    axis: int = attribute()
+
+    def type_rule(self) -> tuple[Type, ...]:
+        require(self.axis in (0, 1, 2), "axis must be 0, 1 or 2, got {}", self.axis)
+        return (i32,)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NumPrograms(Op):
+    """The extent of an axis (0, 1 or 2) of the launch grid, an i32."""
+
+    opcode: ClassVar[str] = "num_programs"
+    axis: int = attribute()
+
+    def type_rule(self) -> tuple[Type, ...]:
+        require(self.axis in (0, 1, 2), "axis must be 0, 1 or 2, got {}", self.axis)
+        return (i32,)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Arange(Op):
+    """The i32 block start, start + 1, ..., end - 1; its length is a power of two."""
+
+    opcode: ClassVar[str] = "arange"
+    start: int = attribute()
+    end: int = attribute()
+
+    def type_rule(self) -> tuple[Type, ...]:
+        length = self.end - self.start
+        power = length > 0 and length & (length - 1) == 0
+        require(power, "the length of a range must be a power of 2, got {}", length)
+        return (BlockType((length,), i32),)
