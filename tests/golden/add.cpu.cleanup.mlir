@@ -31,11 +31,13 @@ module {
           %14 = arith.cmpi slt, %13, %10 : vector<16xi32>
           %15 = llvm.getelementptr %3[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
           %16 = llvm.intr.masked.load %15, %14, %cst {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
-          %17 = llvm.getelementptr %4[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-          %18 = llvm.intr.masked.load %17, %14, %cst {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
-          %19 = arith.addf %16, %18 : vector<16xf32>
-          %20 = llvm.getelementptr %5[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-          llvm.intr.masked.store %19, %20, %14 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
+          %17 = llvm.freeze %16 : vector<16xf32>
+          %18 = llvm.getelementptr %4[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %19 = llvm.intr.masked.load %18, %14, %cst {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+          %20 = llvm.freeze %19 : vector<16xf32>
+          %21 = arith.addf %17, %20 : vector<16xf32>
+          %22 = llvm.getelementptr %5[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          llvm.intr.masked.store %21, %22, %14 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
         } {loop_annotation = #loop_annotation}
       } else {
         %9 = vector.broadcast %2 : i32 to vector<16xi32>
@@ -47,11 +49,13 @@ module {
           %16 = arith.cmpi slt, %15, %10 : vector<16xi32>
           %17 = llvm.getelementptr %3[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
           %18 = llvm.intr.masked.load %17, %16, %cst {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
-          %19 = llvm.getelementptr %4[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-          %20 = llvm.intr.masked.load %19, %16, %cst {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
-          %21 = arith.addf %18, %20 : vector<16xf32>
-          %22 = llvm.getelementptr %arg4[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-          llvm.store %21, %22 {alignment = 1 : i64} : vector<16xf32>, !llvm.ptr
+          %19 = llvm.freeze %18 : vector<16xf32>
+          %20 = llvm.getelementptr %4[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %21 = llvm.intr.masked.load %20, %16, %cst {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+          %22 = llvm.freeze %21 : vector<16xf32>
+          %23 = arith.addf %19, %22 : vector<16xf32>
+          %24 = llvm.getelementptr %arg4[%arg11] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          llvm.store %23, %24 {alignment = 1 : i64} : vector<16xf32>, !llvm.ptr
         } {loop_annotation = #loop_annotation}
         %11 = vector.broadcast %2 : i32 to vector<16xi32>
         %12 = vector.broadcast %arg3 : i32 to vector<16xi32>

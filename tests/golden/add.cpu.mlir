@@ -31,10 +31,12 @@ func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr
         %v4 = arith.cmpi slt, %v3, %c2 : vector<16xi32>
         %v5.chunk = llvm.getelementptr %v5.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         %v6.other = arith.constant dense<0.000000e+00> : vector<16xf32>
-        %v6 = llvm.intr.masked.load %v5.chunk, %v4, %v6.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+        %v6.masked = llvm.intr.masked.load %v5.chunk, %v4, %v6.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+        %v6 = llvm.freeze %v6.masked : vector<16xf32>
         %v7.chunk = llvm.getelementptr %v7.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         %v8.other = arith.constant dense<0.000000e+00> : vector<16xf32>
-        %v8 = llvm.intr.masked.load %v7.chunk, %v4, %v8.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+        %v8.masked = llvm.intr.masked.load %v7.chunk, %v4, %v8.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+        %v8 = llvm.freeze %v8.masked : vector<16xf32>
         %v9 = arith.addf %v6, %v8 : vector<16xf32>
         %v10.chunk = llvm.getelementptr %v10.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         llvm.intr.masked.store %v9, %v10.chunk, %v4 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
@@ -50,10 +52,12 @@ func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr
         %v4 = arith.cmpi slt, %v3, %c2 : vector<16xi32>
         %v5.chunk = llvm.getelementptr %v5.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         %v6.other = arith.constant dense<0.000000e+00> : vector<16xf32>
-        %v6 = llvm.intr.masked.load %v5.chunk, %v4, %v6.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+        %v6.masked = llvm.intr.masked.load %v5.chunk, %v4, %v6.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+        %v6 = llvm.freeze %v6.masked : vector<16xf32>
         %v7.chunk = llvm.getelementptr %v7.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
         %v8.other = arith.constant dense<0.000000e+00> : vector<16xf32>
-        %v8 = llvm.intr.masked.load %v7.chunk, %v4, %v8.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+        %v8.masked = llvm.intr.masked.load %v7.chunk, %v4, %v8.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+        %v8 = llvm.freeze %v8.masked : vector<16xf32>
         %v9 = arith.addf %v6, %v8 : vector<16xf32>
         %v9.offset = arith.constant 0 : i64
         %v9.kept = llvm.getelementptr %scratch.base[%v9.offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8

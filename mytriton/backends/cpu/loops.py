@@ -144,7 +144,10 @@ class LoopWriter:
             other = self._other(op, element, result)
             name, pointers = ("load", POINTER) if vector else ("gather", f"vector<{self.width}x{POINTER}>")
             types = f"({pointers}, {bools}, {value}) -> {value}"
-            self.text.write(f"{loaded} = llvm.intr.masked.{name} {where}, {mask}, {other} {align} : {types}")
+            self.text.write(f"{loaded}.masked = llvm.intr.masked.{name} {where}, {mask}, {other} {align} : {types}")
+            # LLVM 22 makes one load of `select mask, (masked load), x` and loses its place among the stores. It does
+            # not see through a freeze, which costs no instruction.
+            self.text.write(f"{loaded} = llvm.freeze {loaded}.masked : {value}")
         from_memory(self.emitter, loaded, element, result)
 
     def _other(self, op: ops.Load, element: ScalarType, result: str) -> str:
