@@ -163,7 +163,10 @@ def main(argv: list[str]) -> None:
     role = argv[-1]
 
     def worker(channel: Channel) -> Worker:
-        made: Worker = importlib.import_module(_ROLES[role]).Worker(channel)
+        try:
+            made: Worker = importlib.import_module(_ROLES[role]).Worker(channel)
+        except ImportError as error:
+            sys.exit(f"{error}: install mytriton again, with what it needs")
         return made
 
     serve(role, worker, "--cold" not in argv)

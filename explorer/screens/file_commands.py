@@ -12,7 +12,7 @@ class FileCommands(MainBase):
 
     def action_save(self) -> None:
         """Save; asks if the file is not what was read."""
-        self.save()
+        self.editor.call_later(self.save)  # after the keys that were typed before this one
 
     def save(self, then: Callable[[], None] | None = None) -> None:
         """Save, and go on with `then` once it is saved."""
@@ -71,6 +71,9 @@ class FileCommands(MainBase):
 
     def action_quit(self) -> None:
         """Quit; asks what to do with unsaved edits."""
+        self.editor.call_later(self._quit)  # as above
+
+    def _quit(self) -> None:
         if not self.dirty:
             self._leave()
             return

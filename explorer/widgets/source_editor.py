@@ -23,6 +23,8 @@ from explorer.widgets.syntax import syntax_styles
 from explorer.widgets.text_line import visible
 
 INDENT = 4
+#: TextArea's keys that move, select, delete, cut, paste and undo: action by key.
+_COMMANDS = {binding.key: binding.action for binding in Binding.make_bindings(TextArea.BINDINGS)}
 
 
 class SourceEditor(ChangedRows, TextArea):
@@ -166,5 +168,10 @@ class SourceEditor(ChangedRows, TextArea):
             event.stop()
             event.prevent_default()
             self._delete_via_keyboard((row, column - INDENT), (row, column))
+        elif event.key in _COMMANDS:
+            # Here and now: as a binding it would be carried out by the app, and what is typed after it meanwhile.
+            event.stop()
+            event.prevent_default()
+            await self.run_action(_COMMANDS[event.key])
         else:
             await super()._on_key(event)

@@ -113,3 +113,17 @@ def test_where_there_is_no_screen(tmp_path: Path, term: str, why: str) -> None:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=env)
     assert (done.returncode, done.stdout) == (2, "")
     assert why in done.stderr
+
+
+def test_keys_that_come_at_once_act_in_their_order(start: Callable[..., Terminal], tmp_path: Path) -> None:
+    """As when a slow line, or a moment in which the program was busy, delivers them together."""
+    with start() as terminal:
+        terminal.wait_for("def add_kernel")
+        terminal.settle()
+        terminal.send("down", "end", "enter", "N = 12", "left", "backspace", "3", "home", "M", "ctrl+s")
+        terminal.wait_for("Saved")
+        lines = SOURCE.splitlines(keepends=True)
+        assert (tmp_path / "add.py").read_text() == "".join([*lines[:2], "MN = 32\n", *lines[2:]])
+        terminal.settle()
+        terminal.send("x", "ctrl+q")
+        terminal.wait_for("unsaved edits")
