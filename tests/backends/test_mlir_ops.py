@@ -11,14 +11,14 @@ from mytriton.backends.mlir.run import ModuleRun
 from mytriton.backends.mlir.writer import constant_name, literal
 from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
-from mytriton.ir.core import Func
+from mytriton.ir.core import Func, Op
 from mytriton.stage import Line
 from mytriton.types import SCALARS, bf16, f16, f32, f64, i1, i32, i64
 
 NUMERIC = [t for t in SCALARS.values() if t != i1]
 
 
-def _one_op(cls, type_, **fields) -> tuple[Func, ops.Op]:
+def _one_op(cls, type_, **fields) -> tuple[Func, Op]:
     builder = Builder()
     names = [n for n in ("source", "condition", "lhs", "rhs", "if_true", "if_false") if n in cls.__dataclass_fields__]
     operands = {n: parameter(n, i1 if n == "condition" else type_) for n in names}

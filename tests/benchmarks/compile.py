@@ -83,9 +83,10 @@ def fresh(what: str, command: list[str], runs: int, bytecode: str) -> None:
     `bytecode`, as an installation does."""
     wall, cpu = [], []
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    path = os.pathsep.join(filter(None, (str(ROOT), inherited.get("PYTHONPATH"))))
     for _ in range(runs + 1):
         with tempfile.TemporaryDirectory() as cache:
-            env = {"TRITON_CACHE_DIR": cache, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": bytecode}
+            env = {"TRITON_CACHE_DIR": cache, "PYTHONPATH": path, "PYTHONPYCACHEPREFIX": bytecode}
             before, start = os.times(), time.perf_counter()
             subprocess.run(command, check=True, env={**inherited, **env})
             wall.append(time.perf_counter() - start)

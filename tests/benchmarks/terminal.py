@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import queue
 import re
 import select
 import signal
@@ -47,10 +48,10 @@ class Terminal:
     def __init__(self, command: Sequence[str], columns: int = 160, rows: int = 50, env: dict[str, str] | None = None):
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
-        self._changed = threading.Condition()
+        self._arrived: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
         self._hung_up = False
         self.bytes = 0
-        self.started = time.perf_counter()
+        self.started = self._seen = time.perf_counter()
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -75,15 +76,24 @@ class Terminal:
                 break
             if not data:
                 break
-            with self._changed:
-                self.bytes += len(data)
-                self._stream.feed(data)
-                self._changed.notify_all()
+            self.bytes += len(data)
+            self._arrived.put((time.perf_counter(), data))
+
+    def _feed(self, timeout: float) -> bool:
+        """Show the next data on the screen; False if there is none in time. Keeping the screen is slow, so it is not
+        done by the thread that reads and takes the times."""
+        try:
+            self._seen, data = self._arrived.get(timeout=max(0.0, timeout))
+        except queue.Empty:
+            return False
+        self._stream.feed(data)
+        return True
 
     def text(self) -> str:
         """The screen as text, one line a row."""
-        with self._changed:
-            return "\n".join(line.rstrip() for line in self._screen.display)
+        while self._feed(0):
+            pass
+        return "\n".join(line.rstrip() for line in self._screen.display)
 
     def send(self, *keys: str) -> float:
         """Press keys (names of `KEYS`, or text); returns the time at which they were sent."""
@@ -102,17 +112,14 @@ class Terminal:
         os.close(self._fd)
 
     def wait_for(self, pattern: str, timeout: float = 30.0, absent: bool = False) -> float:
-        """Wait until the screen shows (or no longer shows) the regular expression; returns the time it did."""
+        """Wait until the screen shows (or no longer shows) the regular expression; returns when it was written."""
         deadline = time.perf_counter() + timeout
-        with self._changed:
-            while True:
-                shown = re.search(pattern, "\n".join(line.rstrip() for line in self._screen.display), re.MULTILINE)
-                if bool(shown) != absent:
-                    return time.perf_counter()
-                left = deadline - time.perf_counter()
-                if left <= 0:
-                    break
-                self._changed.wait(left)
+        while True:
+            shown = re.search(pattern, "\n".join(line.rstrip() for line in self._screen.display), re.MULTILINE)
+            if bool(shown) != absent:
+                return self._seen
+            if not self._feed(deadline - time.perf_counter()):
+                break
         raise TimeoutError(f"{'still' if absent else 'never'} showed {pattern!r}; the screen:\n{self.text()}")
 
     def settle(self, quiet: float = 0.3, timeout: float = 30.0) -> None:
@@ -122,6 +129,7 @@ class Terminal:
             before = self.bytes
             time.sleep(quiet)
             if self.bytes == before:
+                self.text()  # what is waited for next must not be found in what came before
                 return
         raise TimeoutError("the program never stops writing")
 
