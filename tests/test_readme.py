@@ -23,3 +23,7 @@ def test_the_code_of_the_readme_runs(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "explorer", str(path), "--check", "--backend", "interp"]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stdout[:22]) == (0, "PASS  add_kernel  add(")
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", str(path)], capture_output=True, text=True, check=False
+    )
+    assert (tested.returncode, "1 passed" in tested.stdout) == (0, True), tested.stdout
