@@ -109,11 +109,16 @@ def run(settings: Settings) -> int:
         return 2
     app = ExplorerApp(settings, file=file)
     app.run()
+    if app.main.dirty and not app.main.left:
+        with suppress(OSError):  # nobody may be there to read it
+            print(
+                "mytriton-explore: your unsaved edits are kept; open the file again to get them back", file=sys.stderr
+            )
     return app.return_code or 0
 
 
 def _not_a_terminal() -> str:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):  # it is drawn on the last one
         return "without one of the options for output this is a program for a terminal"
     if os.environ.get("TERM", "") in ("dumb", "unknown"):
         return f"TERM={os.environ['TERM']} says that this terminal can only print line after line"

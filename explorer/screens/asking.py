@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from textual.screen import Screen
+from textual.await_complete import AwaitComplete
+from textual.screen import ModalScreen, Screen
 
 Answer = TypeVar("Answer")
+
+
+class Modal(ModalScreen[Answer]):
+    """A screen that goes away once: of two keys that come together only the first is for it."""
+
+    _dismissed = False
+
+    def dismiss(self, result: Answer | None = None) -> AwaitComplete:
+        """Go back, with an answer."""
+        if self._dismissed:
+            return AwaitComplete()
+        self._dismissed = True
+        return super().dismiss(result)
 
 
 class Asking(Screen[None]):

@@ -87,6 +87,7 @@ class MainBase(Asking):
         self._edit_timer: Timer | None = None
         self._swap_timer: Timer | None = None
         self._swap_trouble = ""
+        self.left = False
 
     def compose(self) -> ComposeResult:
         """Header, panes, search, stage strip, run line, keys."""
@@ -106,7 +107,9 @@ class MainBase(Asking):
         self._update()
 
     async def on_unmount(self) -> None:
-        """End the children."""
+        """Keep unsaved edits, whatever it is that ends the program, and end the children."""
+        if not self.left:
+            self.write_swap()
         await self.engine.close()
         self.swap.close()
 

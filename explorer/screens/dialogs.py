@@ -10,9 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
+
+from explorer.screens.asking import Modal
 
 _BOX = """
 {name} {{
@@ -34,7 +35,7 @@ _BOX = """
 """
 
 
-class Confirm(ModalScreen[str]):
+class Confirm(Modal[str]):
     """Asks which of `answers` (label by letter) is meant; the first has the focus. Dismissed with the letter, or ''."""
 
     DEFAULT_CSS = _BOX.format(name="Confirm")
@@ -72,7 +73,7 @@ class Confirm(ModalScreen[str]):
         self.dismiss(letter)
 
 
-class Choose(ModalScreen[int]):
+class Choose(Modal[int]):
     """Asks for one of a list; dismissed with its index."""
 
     DEFAULT_CSS = _BOX.format(name="Choose")
@@ -105,7 +106,7 @@ class Choose(ModalScreen[int]):
         self.dismiss(event.option_index)
 
 
-class Ask(ModalScreen[str]):
+class Ask(Modal[str]):
     """Asks for a line of text."""
 
     DEFAULT_CSS = _BOX.format(name="Ask")

@@ -88,6 +88,7 @@ class FileCommands(MainBase):
         self.confirm(f"{self.file.path.name} has unsaved edits.", answers, answered)
 
     def _leave(self) -> None:
+        self.left = True
         self.swap.clear()
         self.app.exit()
 

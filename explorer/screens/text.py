@@ -6,13 +6,13 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
+from explorer.screens.asking import Modal
 from explorer.widgets.code_view import CodeView
 from explorer.widgets.text_line import Part, TextLine
 
 
-class TextScreen(ModalScreen[None]):
+class TextScreen(Modal[None]):
     """Shows lines. Escape, q, or the key that opened it goes back."""
 
     DEFAULT_CSS = """

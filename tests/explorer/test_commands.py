@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from textual import events
+
 from explorer.engine.messages import (
     Log,
     RunFinished,
@@ -194,3 +196,21 @@ async def test_enter_indents_and_backspace_takes_a_step_back(tmp_path: Path) -> 
     async with explorer(path) as e:
         await e.press("end", "enter", "x", "enter", "backspace", "y")
         assert e.main.editor.text == "def f():\n    x\ny"
+
+
+async def test_keys_that_come_together_answer_a_dialog_once(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py") as e:
+        await e.press("f3")
+        dialog = e.app.screen
+        for key in ("7", "7", "3", "escape"):  # before the first of them is through
+            dialog.post_message(events.Key(key, key if len(key) == 1 else None))
+        await e.pilot.pause()
+        assert e.app.screen is e.main
+        assert e.main.focused_pane.name == "stages"
+        await e.press("f1")
+        help_screen = e.app.screen
+        for _ in range(2):
+            help_screen.post_message(events.Key("escape", None))
+            e.app.post_message(events.Key("escape", None))
+        await e.pilot.pause()
+        assert e.app.screen is e.main
