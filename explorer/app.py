@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from explorer.engine.client import Engine
 from explorer.model.files import SourceFile, Swap
 from explorer.model.session import Settings
-from explorer.palette import Commands
+from explorer.palette import Commands, Palette
 from explorer.screens.base import EngineFactory
 from explorer.screens.main import MainScreen
 from explorer.terminal import TerminalDriver, TerminalGone, UnreadableInput
@@ -84,6 +84,11 @@ class ExplorerApp(App[None]):
         while self.screen is not self.main and len(self.screen_stack) > 1:
             self.pop_screen()
         self.main.action_quit()
+
+    def action_command_palette(self) -> None:
+        """Show every action by name."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_copy_hint(self) -> None:
         """ctrl+c copies where something is selected, and says how to quit elsewhere."""

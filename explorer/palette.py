@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.worker import Worker
 
 from explorer.actions import ACTIONS, shown_keys
 from explorer.model import panes
 from explorer.model.session import BACKENDS
+from explorer.screens.asking import Once
 from explorer.screens.main import MainScreen
 from explorer.themes import THEMES
 
 Entry = tuple[str, Callable[[], object], str]
+
+
+class Palette(CommandPalette, Once[None]):
+    """Textual's palette, which searches on for a moment after it was closed: what it then misses is no fault."""
+
+    def _gather_commands(self, search_value: str) -> Worker[None]:
+        worker = super()._gather_commands(search_value)
+        worker.exit_on_error = False
+        return worker
 
 
 class Commands(Provider):

@@ -11,17 +11,21 @@ from textual.screen import ModalScreen, Screen
 Answer = TypeVar("Answer")
 
 
-class Modal(ModalScreen[Answer]):
-    """A screen that goes away once: of two keys that come together only the first is for it."""
+class Once(Screen[Answer]):
+    """A screen that goes away once: of two keys that come together only the first is for it, and quitting was before."""
 
     _dismissed = False
 
     def dismiss(self, result: Answer | None = None) -> AwaitComplete:
         """Go back, with an answer."""
-        if self._dismissed:
+        if self._dismissed or self.app.screen is not self:
             return AwaitComplete()
         self._dismissed = True
         return super().dismiss(result)
+
+
+class Modal(ModalScreen[Answer], Once[Answer]):
+    """A screen above the main one."""
 
 
 class Asking(Screen[None]):

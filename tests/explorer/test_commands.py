@@ -214,3 +214,15 @@ async def test_keys_that_come_together_answer_a_dialog_once(tmp_path: Path) -> N
             e.app.post_message(events.Key("escape", None))
         await e.pilot.pause()
         assert e.app.screen is e.main
+        await e.press("ctrl+p")
+        palette = e.app.screen
+        for _ in range(3):
+            palette.dismiss()
+        await e.pilot.pause()
+        assert e.app.screen is e.main
+        await e.press("ctrl+p")
+        palette = e.app.screen
+        await e.press("ctrl+q")  # which takes the palette away before its own key for that is through
+        palette.dismiss()
+        await e.pilot.pause()
+    assert not e.app.is_running
