@@ -24,6 +24,8 @@ _FIRST_SPARE_DELAY, _SPARE_DELAY = 3.0, 0.3
 _LONGEST_GRACE = 2.0
 #: What loading the compiler may take on a busy machine with a cold disk, in seconds.
 _LONGEST_START = 60.0
+#: Seconds in which a child that is ready takes up a job; one that was stopped never does.
+_LONGEST_SILENCE = 5.0
 _GIVE_UP_AFTER = 4
 
 
@@ -132,6 +134,8 @@ class Supervisor:
         if task.abandoned:
             if now - task.abandoned > _LONGEST_GRACE:
                 self._replace("superseded")
+        elif process.ready and not task.taken and elapsed > _LONGEST_SILENCE:
+            process.kill("no answer")  # the job goes to the next one
         elif elapsed > limit:
             self._end(f"killed after {limit:g} s")
         elif process.memory() > self._memory_limit:

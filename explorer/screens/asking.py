@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 
 
 class Once(Screen[Answer]):
-    """A screen that goes away once: of two keys that come together only the first is for it, and quitting was before."""
+    """A screen that goes away once: of two keys that come together only the first is for it."""
 
     _dismissed = False
 

@@ -327,3 +327,59 @@ def test_python_dash_m_and_help() -> None:
     assert done.returncode == 0
     assert "--signature SIG" in done.stdout
     assert "exit codes: 0 all well, 1 a kernel or a check failed, 2 bad input, 3 the backend" in done.stdout
+
+
+def test_files_that_are_none(capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe.py")
+    Path("link.py").symlink_to("nowhere.py")
+    assert "pipe.py is not a regular file" in refused(capsys, "pipe.py", "--stages")
+    assert "/dev/zero is not a regular file" in refused(capsys, "/dev/zero", "--stages")
+    assert "link.py is a link to nowhere.py, which does not exist" in refused(capsys, "link.py", "--stages")
+
+
+@pytest.mark.parametrize("value", ["abc", "-1", "nan"])
+def test_a_limit_that_is_none(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    file("k.py", GOOD)
+    monkeypatch.setenv("MYTRITON_EXPLORER_RUN_S", value)
+    assert f"MYTRITON_EXPLORER_RUN_S={value!r} is not a number greater than 0" in refused(capsys, "k.py", "--stages")
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code", "out", "err"),
+    [
+        (">/dev/full", 1, "", "mytriton-explore: [Errno 28] No space left on device\n"),
+        (">&-", 0, "", ""),
+        ("2>&-", 0, "%0 = arange", ""),
+        ("<&- 2>&-", 0, "%0 = arange", ""),
+    ],
+)
+def test_descriptors_that_are_closed_or_full(redirected: str, code: int, out: str, err: str) -> None:
+    file("k.py", GOOD)
+    command = f"{sys.executable} -m explorer k.py --print ssa --backend interp {redirected}"
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=env)
+    assert (done.returncode, done.stderr) == (code, err)
+    assert done.stdout.startswith(out)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("class E(BaseException): pass\nraise E('what')", "E: what"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("X = 10**6000; Y = 'a' * 10**6", ""),
+        ("import os; os.fork()", ""),
+        (
+            "import sys, threading, time; threading.Thread(target=time.sleep, args=(9**9,)).start()",
+            "",
+        ),
+    ],
+)
+def test_what_a_module_does(capsys: pytest.CaptureFixture[str], line: str, message: str) -> None:
+    file("k.py", f"{line}\n{GOOD}")
+    assert main(["k.py", "--json", "--backend", "interp"]) == (2 if message else 0)
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    assert found["ok"] is (not message)
+    assert message in found.get("error", "")
+    assert "Traceback" not in captured.err

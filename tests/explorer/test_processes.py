@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from explorer.engine import messages as m
+from explorer.engine import supervisor
 from explorer.engine.client import CompileRequest, RunRequest
 from explorer.engine.limits import Limits
 from tests.explorer.engine_harness import MakeEngine, Recorder
@@ -143,6 +144,19 @@ async def test_an_idle_child_that_dies_is_replaced(make_engine: MakeEngine, reco
     for _ in range(3):
         os.kill(engine.pids["compiler"], signal.SIGKILL)
         await recorder.wait(m.CompileFinished, generation=engine.compile(request("stage a")), ok=True)
+    assert not recorder.of(m.ChildFailed)
+
+
+async def test_an_idle_child_that_was_stopped_is_replaced(
+    make_engine: MakeEngine, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "_LONGEST_SILENCE", 0.5)
+    engine = await make_engine(command=FAKE)
+    await recorder.wait(m.CompileFinished, generation=engine.compile(request("stage a")))
+    stopped = engine.pids["compiler"]
+    os.kill(stopped, signal.SIGSTOP)
+    await recorder.wait(m.CompileFinished, generation=engine.compile(request("stage a")), ok=True)
+    assert engine.pids["compiler"] != stopped
     assert not recorder.of(m.ChildFailed)
 
 
