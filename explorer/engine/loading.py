@@ -18,8 +18,16 @@ from mytriton.diagnostics import MytritonError
 from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
 
+
+def _directory() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # somebody removed it
+        return os.sep
+
+
 #: What the author's code may change and does not find changed when it is executed again.
-_DIRECTORY, _PATH = Path.cwd(), tuple(sys.path)
+_DIRECTORY, _PATH = _directory(), tuple(sys.path)
 
 
 class LoadFailed(Exception):

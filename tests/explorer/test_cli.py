@@ -383,3 +383,14 @@ def test_what_a_module_does(capsys: pytest.CaptureFixture[str], line: str, messa
     assert found["ok"] is (not message)
     assert message in found.get("error", "")
     assert "Traceback" not in captured.err
+
+
+def test_where_the_working_directory_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "k.py").write_text(GOOD)
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    command = f"cd {folder}; rmdir {folder}; {sys.executable} -m explorer {tmp_path}/k.py --check --backend interp"
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("PASS  fill")
