@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -15,13 +15,23 @@ from mytriton.compile import SHARED, compile_kernel, source_stage
 from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example, ExampleCase
 from mytriton.frontend.kernel import MISSING, Kernel
-from mytriton.frontend.names import used_names
+from mytriton.frontend.names import Lookup, used_names
 from mytriton.frontend.read import kernel_of, lookup_in
 from mytriton.frontend.syntax import function_of
 from mytriton.frontend.tree import Stmt
 from mytriton.ir.core import Func, Op
-from mytriton.options import OPTIONS, backend_of, grid_of, place_of, split_options, target_of, will_run
-from mytriton.specialize import Specialization, bind, parse_signature, specialize, spelled
+from mytriton.options import (
+    OPTIONS,
+    backend_of,
+    default_backend,
+    grid_of,
+    place_of,
+    split_options,
+    target_of,
+    will_run,
+)
+from mytriton.repeat import CallShape, names_key
+from mytriton.specialize import Specialization, bind, parse_signature, specialize
 from mytriton.stage import Compilation
 from mytriton.target import Target
 
@@ -60,9 +70,10 @@ class LaunchResult:
 
 
 class _Entry:
-    """A cached compilation and, once it was run, its launcher."""
+    """A cached compilation and, once it was run, its launcher. Keeps the kernel alive for the key's sake."""
 
-    def __init__(self, compilation: Compilation) -> None:
+    def __init__(self, kernel: Kernel, compilation: Compilation) -> None:
+        self.kernel = kernel
         self.compilation = compilation
         self._launcher: Launcher | None = None
         self._lock = threading.Lock()
@@ -88,6 +99,11 @@ class Launch:
         self.args = args
         self.runs = runs
 
+    @property
+    def launcher(self) -> Launcher | None:
+        """What runs the compiled code; None if nothing is to be run. Raises `CompileError`, `BackendUnavailable`."""
+        return self._entry.launcher() if self.runs else None
+
     def load(self) -> None:
         """Compile as far as needed: to the backend's source, or to running code. Raises `CompileError`."""
         self.compilation.run(source_stage(self.compilation.planned))
@@ -102,6 +118,25 @@ class Launch:
         if runs:
             self._entry.launcher()(self.grid, self.args)
         return LaunchResult(self.compilation, runs)
+
+
+class _Repeat:
+    """All that a launch needs which differs from an earlier, successful one in nothing that is compiled for."""
+
+    def __init__(self, shape: CallShape, launch: Launch) -> None:
+        self._shape = shape
+        self._compilation = launch.compilation
+        self._launcher = launch.launcher
+        self._positions = shape.positions([name for name, _, _ in launch.compilation.specialization.params])
+
+    def run(self, grid: Any, values: tuple[Any, ...]) -> LaunchResult:
+        """Launch on the values of a call (`CallShape.values`)."""
+        bound = self._shape.bound(values) if callable(grid) else {}
+        extents = grid_of(grid, bound, self._compilation.target)
+        runs = self._launcher is not None and 0 not in extents
+        if self._launcher is not None and runs:
+            self._launcher(extents, [values[i] for i in self._positions])
+        return LaunchResult(self._compilation, runs)
 
 
 class JITFunction:
@@ -119,6 +154,8 @@ class JITFunction:
         self.examples: list[ExampleCase] = []
         self._read: Kernel | None = None
         self._used: tuple[str, ...] = ()
+        self._lookup: Lookup
+        self._shapes: dict[Any, CallShape] = {}
         self._cache: dict[Any, _Entry] = {}
         self._lock = threading.Lock()
 
@@ -137,10 +174,11 @@ class JITFunction:
             if clash:
                 raise LaunchError(f"`{self.name}` has a parameter `{clash}`, which is a launch option; rename it")
             self._used = used_names(function_of(read.unit)[0])
+            self._lookup = lookup_in(self.function)
             self._read = read
-        lookup = lookup_in(self.function)
-        names = {name: value for name in self._used if (value := lookup(name)) is not MISSING}
-        if any(read.names.get(n, MISSING) is not v for n, v in names.items()) or len(names) != len(read.names):
+        lookup, known = self._lookup, read.names
+        if any(lookup(name) is not known.get(name, MISSING) for name in self._used):
+            names = {name: value for name in self._used if (value := lookup(name)) is not MISSING}
             read = self._read = replace(read, names=names)
         return read
 
@@ -168,6 +206,7 @@ class JITFunction:
         with self._lock:
             self._cache.clear()
             self._read = None
+            self._shapes = {}
 
     def example(self, **values: Any) -> Callable[[Callable[..., Example]], Callable[..., Example]]:
         """Declares an example launch: decorates a function of `values` that returns an `Example`. Stacked decorators
@@ -185,13 +224,30 @@ class JITFunction:
     # --- launching ---
 
     def _launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
-        return self.prepare(grid, *args, **keywords).run()
+        shapes, kernel = self._shapes, self.kernel
+        if "backend" not in keywords:
+            keywords["backend"] = default_backend()
+        written = (len(args), *keywords)
+        shape = shapes.get(written) or CallShape(kernel, len(args), keywords)
+        values = shape.values(args, keywords)
+        key = shape.key(kernel, values)
+        repeat: _Repeat | None = shape.repeats.get(key)
+        if repeat is not None:
+            return repeat.run(grid, values)
+        launch = self._prepare(kernel, grid, args, keywords)
+        result = launch.run()
+        if key is not None and result.ran == launch.runs:  # an empty grid loads nothing
+            shape.repeats[key] = _Repeat(shape, launch)
+            shapes[written] = shape
+        return result
 
     def prepare(self, grid: Any, /, *args: Any, **keywords: Any) -> Launch:
         """Like `kernel[grid](*args, **keywords)`, up to the point where something is compiled or run."""
+        return self._prepare(self.kernel, grid, args, keywords)
+
+    def _prepare(self, kernel: Kernel, grid: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Launch:
         options, keywords = split_options(keywords)
         backend = backend_of(options)
-        kernel = self.kernel
         bound = bind(kernel, args, keywords)
         constants = {p.name for p in kernel.params if p.is_constexpr}
         arrays = {n: a for n, v in bound.items() if n not in constants and (a := array_info(v)) is not None}
@@ -204,14 +260,11 @@ class JITFunction:
         return Launch(entry, extents, [bound[name] for name, _, _ in specialization.params], runs)
 
     def _entry(self, kernel: Kernel, specialization: Specialization, target: Target) -> _Entry:
-        # The values of used globals are part of the key. Functions and modules count by identity; the cached kernel
-        # keeps them alive, so that an id is not used again.
-        names = tuple((name, spelled(value)) for name, value in kernel.names.items())
-        key = (names, specialization.key, target)
+        key = (names_key(kernel), specialization.key, target)
         entry = self._cache.get(key)
         if entry is None:
             with self._lock:
-                made = _Entry(compile_kernel(kernel, specialization, target))
+                made = _Entry(kernel, compile_kernel(kernel, specialization, target))
                 entry = self._cache.setdefault(key, made)
         return entry
 

@@ -24,9 +24,14 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
 
 def backend_of(options: Mapping[str, Any]) -> str:
     """The backend of a launch: the option, else MYTRITON_BACKEND, else cuda. Raises ValueError for an unknown one."""
-    name: str = options.get("backend") or os.environ.get("MYTRITON_BACKEND") or "cuda"
+    name: str = options.get("backend") or default_backend()
     check_backend(name)
     return name
+
+
+def default_backend() -> str:
+    """The backend of launches that name none."""
+    return os.environ.get("MYTRITON_BACKEND") or "cuda"
 
 
 def target_of(options: Mapping[str, Any], place: str | None) -> Target:
@@ -72,9 +77,13 @@ def will_run(backend: str, place: str | None, arrays: Mapping[str, ArrayInfo]) -
 def grid_of(grid: Any, bound: Mapping[str, Any], target: Target) -> tuple[int, int, int]:
     """The three extents of a launch grid. Raises `LaunchError`."""
     given = grid(dict(bound)) if callable(grid) else grid
-    items = list(given) if isinstance(given, (tuple, list)) else [given]
+    items = given if isinstance(given, (tuple, list)) else (given,)
     if not 1 <= len(items) <= 3:
         raise LaunchError(f"a grid has one to three extents, got {len(items)}")
+    x, y, z = (*items, 1, 1)[:3]
+    plain = type(x) is type(y) is type(z) is int  # as nearly always; the rest of the function takes or refuses others
+    if plain and 0 <= x <= target.max_programs and 0 <= y <= MAX_GRID_YZ and 0 <= z <= MAX_GRID_YZ:
+        return x, y, z
     extents = []
     for axis, (item, limit) in enumerate(zip(items, (target.max_programs, MAX_GRID_YZ, MAX_GRID_YZ), strict=False)):
         try:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from mytriton.arrays import host_array
+from mytriton.arrays import address_of, host_array
 from mytriton.backends.cpu.writer import symbol
 from mytriton.diagnostics import LaunchError
 from mytriton.ir.arithmetic import DTYPES
@@ -144,8 +144,7 @@ def _array_encoder(name: str, element: ScalarType) -> Callable[[Any], int]:
             raise LaunchError(f"argument `{name}` is read-only; pass a copy")
         if not flags.aligned:
             raise LaunchError(f"argument `{name}` is not aligned to its element size; pass a copy")
-        address: int = array.__array_interface__["data"][0]
-        return address
+        return address_of(array)
 
     return encode
 

@@ -1,0 +1,122 @@
+"""Recognizing a launch that repeats an earlier one, by a key that is quick to make.
+
+What a launch is compiled for is for `specialize` and `options` to say. The keys here only have to be finer: launches of
+equal keys have equal specializations and targets (tests/test_repeat.py). Whatever has no rule here is `Unusual`, and
+takes the long way, as does whatever is wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mytriton.arrays import address_of
+from mytriton.frontend.kernel import Kernel
+from mytriton.options import OPTIONS
+from mytriton.specialize import spelled
+from mytriton.types import ScalarType
+
+
+class Unusual(LookupError):
+    """There is no rule for a value here."""
+
+
+Rule = Callable[[Any], Hashable]
+
+
+def _int_key(value: int) -> Hashable:
+    if not -(2**63) <= value < 2**63:
+        raise Unusual
+    return int, -(2**31) <= value < 2**31, value % 16 == 0
+
+
+def _numpy_key(array: np.ndarray[Any, Any]) -> Hashable:
+    if not array.flags.c_contiguous:
+        raise Unusual
+    return np.ndarray, array.dtype, address_of(array) % 16 == 0
+
+
+def _cupy_key(array: Any) -> Hashable:
+    # An empty array's interface gives another address than its memory's, hence another alignment.
+    if not array.size or not array.flags.c_contiguous:
+        raise Unusual
+    return "cupy", array.dtype, array.data.ptr % 16 == 0
+
+
+def _torch_key(tensor: Any) -> Hashable:
+    # Only what is plain memory: neither sparse nor lazily negated, and on no device of a third kind.
+    cuda = tensor.is_cuda
+    if not (cuda or tensor.is_cpu) or tensor.is_sparse or tensor.is_neg() or not tensor.is_contiguous():
+        raise Unusual
+    return "torch", tensor.dtype, cuda, tensor.data_ptr() % 16 == 0
+
+
+class _Arguments(dict[type, Rule]):
+    """The rules of runtime arguments, with those of arrays whose libraries are imported later, if ever."""
+
+    def __missing__(self, type_: type) -> Rule:
+        for library, name, rule in (("cupy", "ndarray", _cupy_key), ("torch", "Tensor", _torch_key)):
+            if type_ is getattr(sys.modules.get(library), name, None):
+                self[type_] = rule
+                return rule
+        raise Unusual
+
+
+# The rule of each exact type; a subclass may do anything, so it has none.
+
+#: Of runtime arguments; None is the absence of one.
+_ARGUMENTS = _Arguments({int: _int_key, float: type, bool: type, type(None): type, np.ndarray: _numpy_key})
+
+#: Of constexprs and options. Python says 1 == 1.0 == True and 0.0 == -0.0, but each compiles differently.
+_CONSTANTS: dict[type, Rule] = {
+    t: lambda value: (type(value), value) for t in (int, bool, str, type(None), ScalarType)
+}
+_CONSTANTS[float] = lambda value: (float, value.hex())
+
+
+class CallShape:
+    """Calls of a kernel with so many positional arguments and these keywords, options included, in this order.
+
+    `repeats` holds what is known of such calls, by `key`. A call that does not fit the kernel's parameters has a key
+    too, if a useless one: the launch refuses it before anything is stored.
+    """
+
+    def __init__(self, kernel: Kernel, positional: int, keywords: Iterable[str]) -> None:
+        given = [*[p.name for p in kernel.params[:positional]], *keywords]
+        omitted = [p for p in kernel.params if p.name not in given]
+        constants = {p.name for p in kernel.params if p.is_constexpr}.union(OPTIONS)
+        self.repeats: dict[Hashable, Any] = {}
+        self._defaults = tuple(p.default for p in omitted)
+        self._names = [*given, *[p.name for p in omitted]]
+        self._rules = [_CONSTANTS if name in constants else _ARGUMENTS for name in self._names]
+        self._params = [p.name for p in kernel.params]
+
+    def values(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The values of a call: positional, by keyword, and the defaults of the parameters left out."""
+        return (*args, *keywords.values(), *self._defaults)
+
+    def key(self, kernel: Kernel, values: tuple[Any, ...]) -> Hashable:
+        """What `values` and the kernel's globals are compiled for; None if a value is unusual."""
+        try:
+            keys = [rules[type(value)](value) for rules, value in zip(self._rules, values, strict=False)]
+        except LookupError:
+            return None
+        return (names_key(kernel), *keys)
+
+    def positions(self, names: list[str]) -> list[int]:
+        """Where the arguments for some parameters are among the values."""
+        return [self._names.index(name) for name in names]
+
+    def bound(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        """The arguments by parameter name, in the order of the parameters."""
+        by_name = dict(zip(self._names, values, strict=True))
+        return {name: by_name[name] for name in self._params}
+
+
+def names_key(kernel: Kernel) -> Hashable:
+    """The values of a kernel's globals as part of a cache key. Functions and modules count by identity, so a cache must
+    keep the kernel: then they live, and their ids are not used again."""
+    return tuple([(name, spelled(value)) for name, value in kernel.names.items()])
