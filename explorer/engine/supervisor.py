@@ -246,7 +246,7 @@ class Supervisor:
             return
         task, self.current, self._running = self._running, None, None
         if task is not None and not task.abandoned:
-            if not task.taken and process.ready:  # it died idle, before it took the job
+            if not task.taken and (process.ready or self._early_deaths < 2):  # not of the job, as far as one can tell
                 self._queue.insert(0, Task(task.job, task.limit))
             else:
                 self._fail(task, process)

@@ -160,6 +160,13 @@ async def test_an_idle_child_that_was_stopped_is_replaced(
     assert not recorder.of(m.ChildFailed)
 
 
+async def test_a_child_that_is_killed_while_it_starts_costs_no_job(make_engine: MakeEngine, recorder: Recorder) -> None:
+    engine = await make_engine(command=FAKE)
+    os.kill(engine.pids["compiler"], signal.SIGKILL)
+    await recorder.wait(m.CompileFinished, generation=engine.compile(request("stage a")), ok=True)
+    assert not recorder.of(m.ChildFailed)
+
+
 async def test_no_restart_storm(make_engine: MakeEngine, recorder: Recorder, tmp_path: Path) -> None:
     count = tmp_path / "starts"
     script = f"import sys; open({str(count)!r}, 'a').write('x'); sys.exit('cannot load libfoo.so')"
