@@ -71,9 +71,7 @@ class _Arguments(dict[type, Rule]):
 _ARGUMENTS = _Arguments({int: _int_key, float: type, bool: type, type(None): type, np.ndarray: _numpy_key})
 
 #: Of constexprs and options. Python says 1 == 1.0 == True and 0.0 == -0.0, but each compiles differently.
-_CONSTANTS: dict[type, Rule] = {
-    t: lambda value: (type(value), value) for t in (int, bool, str, type(None), ScalarType)
-}
+_CONSTANTS: dict[type, Rule] = {t: lambda value: (type(value), value) for t in (int, bool, str, type(None), ScalarType)}
 _CONSTANTS[float] = lambda value: (float, value.hex())
 
 

@@ -41,6 +41,7 @@ def load_cubin(
     # Native alignment is the C struct rule, which is how the driver lays parameters out.
     packer = struct.Struct("@" + "".join(formats))
     fields = arrays[1]
+    numbers = [(param, None if isinstance(t, PointerType) else _scalar(t)) for param, t in params]
     functions: dict[int, int] = {}
     lock = threading.Lock()
     local = _ParameterBuffer(packer.size)
@@ -51,8 +52,8 @@ def load_cubin(
         check_grid(grid, target)
         values: list[Any] = []
         device, stream = None, 0
-        for (param, type_), arg in zip(params, args, strict=True):
-            if isinstance(type_, PointerType):
+        for (param, number), arg in zip(numbers, args, strict=True):
+            if number is None:
                 address, size, ordinal, library = _array(param, arg)
                 values += fields(address, size)
                 if device is None:
@@ -60,7 +61,7 @@ def load_cubin(
                 elif ordinal != device:
                     raise LaunchError(f"argument {param!r} is on GPU {ordinal}, another is on GPU {device}")
             else:
-                values.append(_number(param, _scalar(type_), arg))
+                values.append(_number(param, number, arg))
         device = device or 0
         try:
             packer.pack_into(local.buffer, 0, *values)
@@ -102,6 +103,9 @@ def _launch_kernel(function: int, grid: tuple[int, int, int], threads: int, stre
 
 def check_grid(grid: tuple[int, int, int], target: Target) -> None:
     """Raise `LaunchError` for a grid that the device, or the code as compiled for `target`, does not take."""
+    x, y, z = grid
+    if 0 <= x <= target.max_programs and 0 <= y <= MAX_GRID_YZ and 0 <= z <= MAX_GRID_YZ:
+        return
     limits = (target.max_programs, MAX_GRID_YZ, MAX_GRID_YZ)
     for axis, (extent, limit) in enumerate(zip(grid, limits, strict=True)):
         if not 0 <= extent <= limit:
