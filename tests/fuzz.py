@@ -21,7 +21,7 @@ from mytriton.check import ulp_distance
 from tests.random_kernels import Case, case
 from tests.running import GPU, Runner
 
-#: How far results of exp and log may be from the interpreter's, which is within half a unit (float64: one).
+#: How far results of exp, log and the like may be from the interpreter's, which is within half a unit (float64: one).
 ULPS = {"float16": 1, "bfloat16": 1, "float32": 2, "float64": 5}
 
 

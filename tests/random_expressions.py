@@ -162,13 +162,19 @@ class Expressions:
         return Expr(f"({a.text} {self.pick(ops)} {b.text})", "int1", a.block or b.block)
 
     def unary(self, depth: int) -> Expr:
-        op = self.pick(("-", "~", "abs", "sqrt"))
+        op = self.pick(
+            ("-", "~", "abs", "sqrt") if self.portable else ("-", "~", "abs", "sqrt", "floor", "ceil", "fma")
+        )
         if op == "~":
             a = self.any(*TYPES[:3])
             return Expr(f"(~{a.text})", a.type, a.block)
-        if op == "sqrt":
+        if op in ("sqrt", "floor", "ceil"):
             a = self.any(*FLOATS[2 * self.portable :])
-            return Expr(f"tl.sqrt({a.text})", a.type, a.block)
+            return Expr(f"tl.{op}({a.text})", a.type, a.block)
+        if op == "fma":
+            type_ = self.pick(FLOATS)
+            a, b, c = self.any(type_), self.any(type_), self.any(type_)
+            return Expr(f"tl.math.fma({a.text}, {b.text}, {c.text})", type_, a.block or b.block or c.block)
         a = self.numeric(depth)
         if op == "abs":
             return Expr(f"tl.abs({a.text})", a.type, a.block)

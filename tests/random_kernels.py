@@ -2,9 +2,9 @@
 
 `python -m tests.fuzz --seconds 600` compares backends on them for that long.
 
-Results must agree to the last bit, except that the sign and payload of NaNs are free and that what `exp` and `log`
-compute, which is only ever stored, may be off by what their documentation says. Kernels whose floats are multiplied
-are compiled without fusion; all others with it, which must then change nothing.
+Results must agree to the last bit, except that the sign and payload of NaNs are free and that what `exp`, `log` and the
+like compute, which is only ever stored, may be off by what their documentation says. Kernels whose floats are
+multiplied are compiled without fusion; all others with it, which must then change nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.accuracy import UNARY
 from tests.random_expressions import DTYPES, FLOATS, INTEGERS, RANK, Expr, Expressions
 
 HEADER = "import {package} as triton\nimport {package}.language as tl\n\n\n"
@@ -34,7 +35,7 @@ class Case:
     size: int
     #: An array that is the memory of another one, moved by some elements.
     alias: tuple[str, str, int] | None
-    #: Arrays that hold results of exp and log.
+    #: Arrays that hold results of exp, log and the like.
     approximate: tuple[str, ...]
     #: Whether a product of floats may meet an addition.
     multiplies: bool
@@ -97,7 +98,7 @@ class Writer(Expressions):
         self.arrays = {f"x{i}": pick(self.types) for i in range(pick((2, 3, 4)))}
         self.outputs = [f"out{i}" for i in range(pick((1, 2, 3)))]
         self.arrays |= {name: pick(self.types) for name in self.outputs}
-        #: Written by exp and log only, and never read.
+        #: Written by exp, log and the like only, and never read.
         self.approximate = {"near": pick(FLOATS[2 * portable :])} if self.chance(0.4) else {}
         pairs = [(o, x) for o in self.outputs for x, t in self.arrays.items() if t == self.arrays[o] and x != o]
         self.alias = (*pick(pairs), pick((0, 1, 4)) if self.ordered else 0) if pairs and self.chance(0.5) else None
@@ -176,7 +177,8 @@ class Writer(Expressions):
 
     def transcendental(self) -> None:
         for name, type_ in self.approximate.items():
-            value = f"tl.{self.pick(('exp', 'log'))}({self.any(type_).text})"
+            functions = ("exp", "log") if self.portable else tuple(UNARY)
+            value = f"tl.{self.pick(functions)}({self.any(type_).text})"
             self.emit(f"tl.store({name} + offs, {value}, mask=mask)")
 
     def statement(self, depth: int) -> None:

@@ -14,7 +14,7 @@ from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, is_nu
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
-from mytriton.types import PointerType, element_of, i1, is_bool, is_float, is_pointer, shape_of
+from mytriton.types import PointerType, element_of, i1, is_bool, is_pointer, shape_of
 
 #: A block may have this many elements at most, as in Triton.
 MAX_ELEMENTS = 2**20
@@ -162,24 +162,6 @@ def _store(s: Semantics, span: Span, pointer: Operand, value: Operand, mask: Ope
 
 
 # --- elementwise ------------------------------------------------------------------------------------------------------
-
-
-def _float_function(function: Callable[..., Any], op: type[Op]) -> None:
-    def rule(s: Semantics, span: Span, x: Operand) -> Item:
-        value = s.value(x)
-        if not is_float(value.type):
-            hint = f"convert it first: {s.text(x.span)}.to(tl.float32)" if not is_pointer(value.type) else ""
-            if not isinstance(x.item, Known):
-                raise Mistake("MT203", f"tl.{op.opcode} takes floats, got {s.describe(x)}", x.span, hint)
-            value = s.value(Operand(Known(float(x.item.value)), x.expr))
-        return s.builder.add(op, source=value)
-
-    builtin(function)(rule)
-
-
-_float_function(tl.exp, ops.Exp)
-_float_function(tl.log, ops.Log)
-_float_function(tl.sqrt, ops.Sqrt)
 
 
 @builtin(tl.abs)

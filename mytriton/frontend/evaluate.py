@@ -9,7 +9,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from mytriton.diagnostics import Label
-from mytriton.frontend import builtins, host  # noqa: F401 (they fill the table)
+from mytriton.frontend import builtins, host, mathematics  # noqa: F401 (they fill the table)
 from mytriton.frontend import tree as t
 from mytriton.frontend.kernel import MISSING
 from mytriton.frontend.outside import as_item, is_kernel, member_item, outside_item

@@ -23,6 +23,7 @@ from mytriton.frontend.parse import ExpressionParser
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.syntax import FunctionNode, Positions, functions, parse_text, unit_of
 from mytriton.frontend.values import Known, Tuple
+from mytriton.language.extra import libdevice
 from mytriton.source import SourceUnit
 
 _MODULES: dict[str, ModuleType] = {
@@ -30,6 +31,11 @@ _MODULES: dict[str, ModuleType] = {
     "mytriton.language": language,
     "triton": mytriton,
     "triton.language": language,
+    "mytriton.language.math": language.math,
+    "triton.language.math": language.math,
+    "mytriton.language.extra.libdevice": libdevice,
+    "triton.language.extra.libdevice": libdevice,
+    "triton.language.extra.cuda.libdevice": libdevice,
     "math": math,
 }
 

@@ -18,24 +18,15 @@ _INSTEAD = {
     "max": "tl.maximum(x, y) is the larger of two values; for a whole block, " + _OUTSIDE,
     "min": "tl.minimum(x, y) is the smaller of two values; for a whole block, " + _OUTSIDE,
     "cast": "write x.to(dtype)",
-    "clamp": "write tl.minimum(tl.maximum(x, low), high)",
     "device_assert static_assert": _ASSERT,
     "device_print static_print": _PRINT,
-    "div_rn": "write x / y, which is correctly rounded",
-    "exp2": "write tl.exp(x * 0.6931471805599453)",
-    "fma": "write x * y + z, which is fused unless enable_fp_fusion=False",
-    "log2": "write tl.log(x) * 1.4426950408889634",
-    "rsqrt": "write 1 / tl.sqrt(x)",
-    "sigmoid": "write 1 / (1 + tl.exp(-x))",
-    "sqrt_rn": "write tl.sqrt(x), which is correctly rounded",
-    "math": "write tl.exp, tl.log, tl.sqrt or tl.abs; tanh(x) is 1 - 2 / (tl.exp(2 * x) + 1)",
     "assume max_constancy max_contiguous multiple_of": _ONLY_A_HINT,
     "float8e4nv float8e5 int16 int8 uint16 uint32 uint64 uint8": _TYPES,
     "broadcast broadcast_to expand_dims permute ravel reshape trans view": _ONE_DIMENSION,
     "zeros_like": "write tl.zeros((BLOCK,), dtype)",
     "advance associative_scan atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor "
-    "cat ceil cos cumprod cumsum debug_barrier dot dot_scaled erf extra flip floor gather histogram "
-    "inline_asm_elementwise interleave join make_block_ptr pointer_type randint rand randn range sin softmax sort "
+    "cat cumprod cumsum debug_barrier dot dot_scaled extra flip gather histogram "
+    "inline_asm_elementwise interleave join make_block_ptr pointer_type randint rand randn range softmax sort "
     "split swizzle2d tensor umulhi": _SUPPORTED,
 }
 

@@ -11,15 +11,18 @@ import numpy as np
 
 import mytriton
 from mytriton import language
-from mytriton.frontend import builtins, host  # noqa: F401 (they fill the table)
+from mytriton.frontend import builtins, host, mathematics  # noqa: F401 (they fill the table)
 from mytriton.frontend.kernel import Unresolved
 from mytriton.frontend.not_yet import BUILTINS, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS
 from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
+from mytriton.language.extra import libdevice
 from mytriton.source import Span
 from mytriton.types import ScalarType
 
-_MODULES = (mytriton, language, math)
+#: What `tl.math.exp` goes through, and the names each has for kernels.
+_LANGUAGE = (language, language.math, libdevice)
+_MODULES = (mytriton, *_LANGUAGE, math)
 
 
 def as_item(value: Any) -> Item:
@@ -55,9 +58,10 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
 
 def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item:
     """`module.name`, which the author spelled `spelled`, as an item."""
-    if module is language and name in NOT_YET:
+    of_language = any(module is one for one in _LANGUAGE)
+    if of_language and name in NOT_YET:
         raise Mistake("MT135", f"`{spelled}` is not supported yet", span, NOT_YET[name])
-    names = language.__all__ if module is language else dir(module)
+    names = module.__all__ if of_language else dir(module)
     if name not in names:
         near = get_close_matches(name, names, 1)
         hint = f"did you mean `{spelled[: -len(name)]}{near[0]}`?" if near else ""

@@ -16,6 +16,8 @@ import numpy.typing as npt
 from mytriton.arrays import DTYPES as DTYPES  # the element types' NumPy types, also for users of this module
 from mytriton.ir import ops
 from mytriton.ir.core import Op
+from mytriton.ir.functions import FUNCTIONS
+from mytriton.ir.rounding import odd_float32
 from mytriton.types import PointerType, ScalarType, bf16, element_of, i1
 
 Array = npt.NDArray[Any]
@@ -26,19 +28,6 @@ POINTER = np.dtype([("base", np.int64), ("address", np.int64)])
 
 
 # --- conversions ------------------------------------------------------------------------------------------------------
-
-
-def _odd_float32(x: Array) -> Array:
-    """float64 to float32, rounding an inexact value to the neighbour with an odd last bit.
-
-    Rounding that to a still shorter format gives what one rounding of `x` would give (Boldo and Melquiond 2008,
-    "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd").
-    """
-    nearest = x.astype(np.float32)
-    inexact = (nearest.astype(np.float64) != x) & ~np.isnan(x)
-    away = inexact & (np.abs(nearest.astype(np.float64)) > np.abs(x))
-    bits = nearest.view(np.int32) - away
-    return np.asarray(bits | inexact, np.int32).view(np.float32)
 
 
 def _sticky_float64(x: Array) -> Array:
@@ -73,7 +62,7 @@ def convert(x: Array, to: ScalarType) -> Array:
         if x.dtype == np.int64:
             x = _sticky_float64(x)
         if x.dtype in (np.float64, np.int32):
-            x = _odd_float32(x.astype(np.float64))
+            x = odd_float32(x.astype(np.float64))
     return x.astype(dtype)
 
 
@@ -93,15 +82,6 @@ def _mod(op: Op, x: Array, y: Array) -> Array:
     if x.dtype.itemsize == 2:  # exact: a remainder of two short floats is one
         return np.fmod(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     return np.fmod(x, y)
-
-
-def _in_wider(function: Callable[[Array], Array]) -> Callable[[Op, Array], Array]:
-    def evaluate(op: Op, x: Array) -> Array:
-        if x.dtype == np.float64:
-            return function(x)
-        return function(x.astype(np.float64)).astype(np.float32).astype(x.dtype)
-
-    return evaluate
 
 
 def _key(x: Array) -> Array:
@@ -163,9 +143,6 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Neg: _plain(np.negative),
     ops.Not: _plain(np.invert),
     ops.Abs: _plain(np.abs),
-    ops.Exp: _in_wider(np.exp),
-    ops.Log: _in_wider(np.log),
-    ops.Sqrt: _plain(np.sqrt),
     ops.CmpEq: _compare(np.equal),
     ops.CmpNe: _compare(np.not_equal),
     ops.CmpLt: _compare(np.less),
@@ -173,6 +150,7 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.CmpGt: _compare(np.greater),
     ops.CmpGe: _compare(np.greater_equal),
     ops.Select: _plain(np.where),
+    **{cls: _plain(function) for cls, function in FUNCTIONS.items()},
 }
 
 

@@ -44,7 +44,7 @@ def _sentence(op: Op, operands: list[str], result: str) -> str:
     return f"{op.opcode}({', '.join(operands)}) = {result}"
 
 
-@rule(ops.Unary, ops.Binary, ops.Compare, ops.Select, ops.Cast)
+@rule(ops.Unary, ops.Binary, ops.Fma, ops.Compare, ops.Select, ops.Cast)
 def constant(op: Op, m: Match) -> Replacement:
     """An operation on constants is a constant"""
     numbers: list[bool | int | float] = []

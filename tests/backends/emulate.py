@@ -54,6 +54,9 @@ template <class From> static float toward_zero(From x, float y) {
     const bool away = std::fabs((long double)y) > std::fabs(wide);
     return away ? std::nextafterf(y, 0.0f) : y;
 }
+static long long __double_as_longlong(double x) { return bits<long long>(x); }
+static float rsqrtf(float x) { return (float)(1 / std::sqrt((double)x)); }
+static double rsqrt(double x) { return 1 / std::sqrt(x); }
 static float __double2float_rz(double x) { return toward_zero(x, (float)x); }
 static float __ll2float_rz(long long x) { return toward_zero(x, (float)x); }
 template <class T> static T max(T x, T y) { return x > y ? x : y; }

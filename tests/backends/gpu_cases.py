@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from mytriton.ir import ops
@@ -48,6 +49,28 @@ def unary(op: type[ops.Unary], element: ScalarType, ulp: int = 0) -> Case:
         [edges(element, 300)],
         ulp=ulp,
     )
+
+
+def power(element: ScalarType, ulp: int) -> Case:
+    body = lambda b, v: b.add(ops.Pow, lhs=v[0], rhs=v[1])  # noqa: E731
+    return elementwise(f"pow_{element}", (element, element), element, body, pairs(element, 600), ulp=ulp)
+
+
+def fma(element: ScalarType) -> Case:
+    """Also sums near half way between two numbers, where a second rounding would show."""
+    x, y = pairs(element, 600)
+    z = np.roll(edges(element, 600, 3), 7)
+    with np.errstate(all="ignore"):
+        z[300:] = x[300:] * y[300:] * np.resize([1, -1, 2**-8, -(2**-8), 2**-30, 1e-40], 300).astype(z.dtype)
+    # Products half way between two numbers, and a little beside.
+    short = {11: 2**-6, 8: 2**-4, 24: 2**-12, 53: 2**-27}[_digits(element)]
+    x[-6:], y[-6:], z[-6:] = 1 + short, 1 + short, [0, 1e-30, -1e-30, 1e-7, -1e-7, -1]
+    body = lambda b, v: b.add(ops.Fma, x=v[0], y=v[1], z=v[2])  # noqa: E731
+    return elementwise(f"fma_{element}", (element,) * 3, element, body, [x, y, z])
+
+
+def _digits(element: ScalarType) -> int:
+    return int(ml_dtypes.finfo(DTYPES[element]).nmant) + 1
 
 
 def compare(op: type[ops.Compare], element: ScalarType) -> Case:
@@ -137,7 +160,11 @@ def every_case(largest: int = 8192) -> list[Case]:
     cases += [unary(op, element) for op in (ops.Neg, ops.Abs) for element in NUMBERS]
     cases += [unary(ops.Not, element) for element in (i1, i32, i64)]
     cases += [unary(ops.Sqrt, element) for element in FLOATS]
-    cases += [unary(op, e, ulp={f32: 2, f64: 4}.get(e, 1)) for op in (ops.Exp, ops.Log) for e in FLOATS]
+    cases += [unary(op, element) for op in (ops.Floor, ops.Ceil) for element in FLOATS]
+    bounds = {e: {f32: 2, f64: 4}.get(e, 1) for e in FLOATS}
+    functions = (ops.Exp, ops.Exp2, ops.Log, ops.Log2, ops.Rsqrt, ops.Sin, ops.Cos, ops.Tanh, ops.Erf)
+    cases += [unary(op, e, bounds[e]) for op in functions for e in FLOATS]
+    cases += [power(e, bounds[e]) for e in FLOATS] + [fma(e) for e in FLOATS]
     comparisons = (ops.CmpEq, ops.CmpNe, ops.CmpLt, ops.CmpLe, ops.CmpGt, ops.CmpGe)
     cases += [compare(op, element) for op in comparisons for element in NUMBERS]
     cases += [compare(op, i1) for op in (ops.CmpEq, ops.CmpNe)]

@@ -31,7 +31,8 @@ from mytriton.types import PointerType
 _LOWERING = (
     # A host without bf16 instructions would call a library routine that the JIT does not have.
     "builtin.module(func.func(arith-emulate-unsupported-floats{source-types=bf16 target-type=f32}),"
-    "arith-expand{include-bf16=true},convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,"
+    "arith-expand{include-bf16=true},convert-scf-to-cf,convert-math-to-llvm,convert-math-to-libm,"
+    "convert-vector-to-llvm,convert-arith-to-llvm,"
     "finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts)"
 )
 _INDICES = re.compile(r"^ *%((?:bid|tid|programs)_[xyz]) = gpu\.(?:block_id|thread_id|grid_dim) +[xyz]\n", re.MULTILINE)

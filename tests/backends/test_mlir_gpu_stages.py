@@ -56,7 +56,7 @@ def test_every_kernel_verifies_and_becomes_ptx(chip: str, form: str, abi: str) -
     ptx = re.sub(r"\\0A", "\n", stage.text)
     assert ptx.count(".visible .entry") == len(cases)
     assert f".target {chip}" in ptx
-    assert "sqrt.approx" not in ptx
+    assert not re.search(r"(?<!r)sqrt\.approx", ptx)
 
 
 @pytest.mark.parametrize("chip", CHIPS)

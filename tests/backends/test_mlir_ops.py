@@ -20,7 +20,9 @@ NUMERIC = [t for t in SCALARS.values() if t != i1]
 
 def _one_op(cls, type_, **fields) -> tuple[Func, Op]:
     builder = Builder()
-    names = [n for n in ("source", "condition", "lhs", "rhs", "if_true", "if_false") if n in cls.__dataclass_fields__]
+    names = [
+        n for n in ("source", "condition", "lhs", "rhs", "if_true", "if_false", *"xyz") if n in cls.__dataclass_fields__
+    ]
     operands = {n: parameter(n, i1 if n == "condition" else type_) for n in names}
     op = builder.append(cls(**operands, **fields))
     return builder.finish("k", tuple(operands.values())), op
@@ -38,7 +40,8 @@ def _text(func, op, *, width, gpu) -> list[str]:
 def _cases():
     for cls in (ops.Add, ops.Sub, ops.Mul, ops.Maximum, ops.Minimum, ops.Mod, ops.Neg, ops.Abs):
         yield from ((cls, t, {}) for t in NUMERIC)
-    for cls in (ops.Div, ops.Exp, ops.Log, ops.Sqrt):
+    functions = (ops.Exp, ops.Exp2, ops.Log, ops.Log2, ops.Sqrt, ops.Rsqrt, ops.Sin, ops.Cos, ops.Tanh, ops.Erf)
+    for cls in (ops.Div, *functions, ops.Floor, ops.Ceil, ops.Pow, ops.Fma):
         yield from ((cls, t, {}) for t in (f16, bf16, f32, f64))
     yield from ((ops.FloorDiv, t, {}) for t in (i32, i64))
     for cls in (ops.And, ops.Or, ops.Xor, ops.Not):

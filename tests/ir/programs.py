@@ -28,7 +28,7 @@ _BINARY: dict[str, tuple[type[ops.Binary], ...]] = {
 _UNARY: dict[str, tuple[type[ops.Unary], ...]] = {
     "bool": (ops.Not,),
     "int": (ops.Neg, ops.Not, ops.Abs),
-    "float": (ops.Neg, ops.Abs, ops.Sqrt, ops.Exp, ops.Log),
+    "float": (ops.Neg, ops.Abs, ops.Floor, ops.Ceil, ops.Sqrt, ops.Exp, ops.Log),
 }
 _COMPARE = (ops.CmpEq, ops.CmpNe, ops.CmpLt, ops.CmpLe, ops.CmpGt, ops.CmpGe)
 _NUMBERS: dict[str, tuple[Any, ...]] = {
@@ -101,6 +101,8 @@ def _step(draw: st.DrawFn, b: Builder, pool: list[Value], block: int) -> Value:
             lhs, rhs = (x, number) if draw(st.booleans()) else (number, x)
             return b.add(draw(st.sampled_from(_BINARY[element.kind])), lhs=lhs, rhs=rhs)
         case "unary":
+            if element.kind == "float" and draw(st.booleans()):
+                return b.add(ops.Fma, x=x, y=draw(st.sampled_from(same)), z=draw(st.sampled_from([*same, number])))
             return b.add(draw(st.sampled_from(_UNARY[element.kind])), source=x)
         case "compare":
             return b.add(draw(st.sampled_from(_COMPARE)), lhs=x, rhs=draw(st.sampled_from(same)))

@@ -72,4 +72,4 @@ def _extended(value: Value, answer: Contiguous, axes: Mapping[Value, AxisInfo]) 
 
 
 def _is_elementwise(op: Op) -> bool:
-    return isinstance(op, (ops.Unary, ops.Binary, ops.Compare, ops.Select, ops.Cast, ops.AddPtr))
+    return isinstance(op, (ops.Unary, ops.Binary, ops.Fma, ops.Compare, ops.Select, ops.Cast, ops.AddPtr))

@@ -38,6 +38,7 @@ SUPPORTED = (
     ops.Store,
     ops.Unary,
     ops.Binary,
+    ops.Fma,
     ops.Compare,
     ops.Select,
 )

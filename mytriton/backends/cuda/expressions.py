@@ -27,12 +27,24 @@ _INFIX = {
     ops.CmpGt: ">",
     ops.CmpGe: ">=",
 }
-#: Functions by the name they have for f64; f32's has an `f` behind it. All are within the bounds of `ir/ops.py`: CUDA
-#: programming guide, "Mathematical Functions": expf, exp, logf, log 1 ULP; sqrt, fmod, fmax exact.
+#: Functions by the name they have for f64; f32's has an `f` behind it. All but exp2f and powf
+#: (see below) are within the bounds of `ir/ops`: CUDA programming guide, "Mathematical Functions"; sqrt, fmod, fmax,
+#: floor, ceil and fma are exact.
 _FUNCTIONS = {
     ops.Exp: "exp",
+    ops.Exp2: "exp2",
     ops.Log: "log",
+    ops.Log2: "log2",
     ops.Sqrt: "sqrt",
+    ops.Rsqrt: "rsqrt",
+    ops.Sin: "sin",
+    ops.Cos: "cos",
+    ops.Tanh: "tanh",
+    ops.Erf: "erf",
+    ops.Floor: "floor",
+    ops.Ceil: "ceil",
+    ops.Pow: "pow",
+    ops.Fma: "fma",
     ops.Abs: "fabs",
     ops.Mod: "fmod",
     ops.Maximum: "fmax",
@@ -102,14 +114,18 @@ class Expressions:
     def _float(self, op: Op, element: ScalarType, operands: list[str], constants: Sequence[Constant]) -> str:
         if isinstance(op, (ops.Neg, ops.Abs)) and element in (f16, bf16):
             return f"({operands[0]} {'^ 0x8000' if isinstance(op, ops.Neg) else '& 0x7fff'})"
-        compute = f32 if element in (f16, bf16) else element
+        compute = self._computed_in(op, element)
         operands = [
-            self.widen(text, element) if constant is None else literal(constant, compute)
+            self.cast(text, element, compute) if constant is None else literal(constant, compute)
             for text, constant in zip(operands, constants, strict=True)
         ]
         if isinstance(op, ops.Neg):
             return f"(-({operands[0]}))" if operands[0].startswith("-") else f"(-{operands[0]})"
+        if isinstance(op, ops.Fma) and element == bf16:
+            return self.cast(self._prelude.call("mt_fma_to_odd", *operands), compute, element)
         function = _FUNCTIONS.get(type(op))
+        if isinstance(op, ops.Exp2) and element == f32:  # exp2f may be 2.1 ULP off
+            return self._prelude.call("mt_exp2", *operands)
         if function is not None:
             text = f"{function}{'f' if compute == f32 else ''}({', '.join(operands)})"
         else:
@@ -117,6 +133,15 @@ class Expressions:
         # + - * / and sqrt computed in f32 and rounded again are correctly rounded in f16 and bf16: f32 has more than
         # twice their digits and two.
         return text if isinstance(op, ops.Compare) else self.cast(text, compute, element)
+
+    @staticmethod
+    def _computed_in(op: Op, element: ScalarType) -> ScalarType:
+        """The type whose function has the bound that `op` on `element` must keep."""
+        if isinstance(op, ops.Fma) and element in (f16, bf16):
+            return f64  # holds the product; a sum of f16 that it does not hold is not near half way in f16
+        if isinstance(op, ops.Pow) and element == f32:
+            return f64  # powf may be 4 ULP off
+        return f32 if element in (f16, bf16) else element
 
     def _integer(self, op: Op, element: ScalarType, operands: list[str], constants: Sequence[Constant]) -> str:
         if isinstance(op, ops.Neg):

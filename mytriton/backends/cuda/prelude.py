@@ -6,6 +6,7 @@ may evaluate any of them at compile time.
 
 from __future__ import annotations
 
+from mytriton.backends.exp2 import COEFFICIENTS, HIGHEST, LOWEST
 from mytriton.target import Target
 
 _BF16_INSTRUCTION = """\
@@ -51,6 +52,26 @@ __device__ float mt_f64_to_odd(double x) {
 __device__ float mt_i64_to_odd(long long x) {
     float y = __ll2float_rz(x);
     return __float2ll_rz(y) == x ? y : __uint_as_float(__float_as_uint(y) | 1);
+}""",
+    "mt_exp2": f"""\
+__device__ float mt_exp2(float x) {{
+    float y = x < {LOWEST}f ? {LOWEST}f : x > {HIGHEST}f ? {HIGHEST}f : x;
+    float k = rintf(y), f = y - k, p = {COEFFICIENTS[-1]}f;
+    {" ".join(f"p = fmaf(p, f, {c}f);" for c in COEFFICIENTS[2:-1][::-1])}
+    {" ".join(f"p = fmaf(p, f, {c}f);" for c in (*COEFFICIENTS[1::-1], 1.0))}
+    int exponent = k != k ? 0 : (int)k, half = exponent >> 1;
+    return p * __int_as_float((half + 127) << 23) * __int_as_float((exponent - half + 127) << 23);
+}}""",
+    # The product of two bf16 is exact. What rounding leaves out of the sum is computed exactly (Knuth's TwoSum), and an
+    # even last bit moved towards it.
+    "mt_fma_to_odd": """\
+__device__ double mt_fma_to_odd(double x, double y, double z) {
+    double product = x * y, sum = product + z;
+    double part = sum - product, error = (product - (sum - part)) + (z - part);
+    long long bits = __double_as_longlong(sum);
+    bool inexact = error < 0 || error > 0;
+    if (!inexact || error - error != 0 || (bits & 1)) return sum;
+    return __longlong_as_double((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
 }""",
     # The instruction saturates; for NaN it gives 0 only from f32 to 32 bits (PTX ISA, "cvt").
     "mt_f32_to_i32": """\

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from mytriton.backends.mlir.casts import cast
+from mytriton.backends.mlir.exp2 import exp2
+from mytriton.backends.mlir.fma import fma
 from mytriton.backends.mlir.writer import Writer
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value, definitions
-from mytriton.types import ScalarType, bf16, element_of, f32, i1, is_float
+from mytriton.types import ScalarType, bf16, element_of, f32, f64, i1, is_float
 
 #: MLIR operation for integers (and bool), and for floats.
 BINARY: Mapping[type[Op], tuple[str, str]] = {
@@ -28,6 +30,7 @@ BINARY: Mapping[type[Op], tuple[str, str]] = {
     ops.Xor: ("arith.xori", ""),
     ops.Maximum: ("arith.maxsi", "arith.maxnumf"),
     ops.Minimum: ("arith.minsi", "arith.minnumf"),
+    ops.Pow: ("", "math.powf"),
 }
 
 
@@ -81,13 +84,18 @@ class ElementEmitter(Writer):
             return self.compare(type(op), operands[0], operands[1], element, result)
         if isinstance(op, ops.Unary):
             return self._unary(op, operands[0], element, result)
+        if isinstance(op, ops.Fma):
+            return fma(self, operands, element, result, narrows_f64=self._gpu)
         if not isinstance(op, ops.Binary):
             raise InternalError(f"{op.opcode} is not an elementwise operation")
         name = BINARY[type(op)][element.kind == "float"]
         if isinstance(op, (ops.FloorDiv, ops.Mod)) and element.kind == "int":
             operands = (operands[0], self._safe_divisor(op.rhs, operands[0], operands[1], element))
-        if isinstance(op, (ops.Div, ops.Mod)) and element.bits == 16:
+        if isinstance(op, (ops.Div, ops.Mod, ops.Pow)) and element.bits == 16:
             return self._in_f32(name, operands, element, result)
+        if isinstance(op, ops.Pow) and element == f32 and self._gpu:  # libdevice's powf may be 4 ULP off
+            wide = [self.convert("arith.extf", v, f32, f64) for v in operands]
+            return self.convert("arith.truncf", self.apply(name, wide, f64), f64, f32, result)
         if element == bf16 and not self._gpu:
             return self._in_f32(name, operands, element, result)
         return self.apply(name, operands, element, result, contract=op.result in self._contract)
@@ -142,6 +150,11 @@ class ElementEmitter(Writer):
         if isinstance(op, ops.Sqrt) and self._gpu:
             # math.sqrt of an f32 becomes libdevice's sqrt.approx there; the intrinsic is IEEE's sqrt.rn.
             return self.intrinsic("llvm.sqrt", source, element, element, result)
+        if isinstance(op, ops.Exp2) and element == f32:
+            return exp2(self, source, result)
+        if isinstance(op, ops.Tanh) and element == f32 and not self._gpu:  # the C library's tanhf may be 2.2 ULP off
+            wide = self.apply("math.tanh", (self.convert("arith.extf", source, f32, f64),), f64)
+            return self.convert("arith.truncf", wide, f64, f32, result)
         return self.apply(f"math.{op.opcode}", (source,), element, result)
 
 

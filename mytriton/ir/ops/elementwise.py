@@ -160,27 +160,6 @@ class Abs(Unary):
     opcode = "abs"
 
 
-class Exp(Unary):
-    """e**x; at most 2 ULP for f32, 4 ULP for f64; f16 and bf16 are computed in f32 and rounded once."""
-
-    opcode = "exp"
-    accepts = "float"
-
-
-class Log(Unary):
-    """Natural logarithm; at most 2 ULP for f32, 4 ULP for f64; f16 and bf16 are computed in f32 and rounded once."""
-
-    opcode = "log"
-    accepts = "float"
-
-
-class Sqrt(Unary):
-    """Square root, correctly rounded."""
-
-    opcode = "sqrt"
-    accepts = "float"
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Compare(Op):
     """An elementwise comparison of two operands of one type; the result is bool. Floats compare ordered (NaN is

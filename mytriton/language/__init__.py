@@ -25,34 +25,73 @@ A multiplication followed by an addition may be fused into one operation with on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from mytriton import types
-from mytriton.diagnostics import MytritonError
+from mytriton.language import math
+from mytriton.language.kernel_only import LanguageError as LanguageError
+from mytriton.language.kernel_only import kernel_only
+from mytriton.language.math import (
+    abs,
+    ceil,
+    clamp,
+    cos,
+    div_rn,
+    erf,
+    exp,
+    exp2,
+    floor,
+    fma,
+    log,
+    log2,
+    pow,
+    rsqrt,
+    sigmoid,
+    sin,
+    sqrt,
+    sqrt_rn,
+    tanh,
+)
 
 __all__ = [
     "abs",
     "arange",
     "bfloat16",
     "cdiv",
+    "ceil",
+    "clamp",
     "constexpr",
+    "cos",
+    "div_rn",
+    "erf",
     "exp",
+    "exp2",
     "float16",
     "float32",
     "float64",
+    "floor",
+    "fma",
     "full",
     "int1",
     "int32",
     "int64",
     "load",
     "log",
+    "log2",
+    "math",
     "maximum",
     "minimum",
     "num_programs",
+    "pow",
     "program_id",
+    "rsqrt",
+    "sigmoid",
+    "sin",
     "sqrt",
+    "sqrt_rn",
     "static_range",
     "store",
+    "tanh",
     "where",
     "zeros",
 ]
@@ -64,17 +103,6 @@ float16 = types.f16
 bfloat16 = types.bf16
 float32 = types.f32
 float64 = types.f64
-
-
-class LanguageError(MytritonError, TypeError):
-    """A function of the kernel language was called by ordinary Python code."""
-
-
-def _kernel_only(name: str) -> NoReturn:
-    raise LanguageError(
-        f"tl.{name} works only inside a kernel: put the call in a function decorated with @mytriton.jit and launch "
-        f"it with kernel[grid](...)"
-    )
 
 
 class constexpr:
@@ -111,27 +139,27 @@ class constexpr:
 
 def program_id(axis: int) -> Any:
     """This program's position along `axis` (0, 1 or 2; a constexpr) of the launch grid: an int32 scalar."""
-    _kernel_only("program_id")
+    kernel_only("program_id")
 
 
 def num_programs(axis: int) -> Any:
     """The extent of `axis` (0, 1 or 2; a constexpr) of the launch grid: an int32 scalar."""
-    _kernel_only("num_programs")
+    kernel_only("num_programs")
 
 
 def arange(start: int, end: int) -> Any:
     """The int32 block start, start + 1, ..., end - 1. Both ends are constexprs and `end - start` is a power of two."""
-    _kernel_only("arange")
+    kernel_only("arange")
 
 
 def full(shape: Sequence[int], value: Any, dtype: Any) -> Any:
     """A block of `shape` (constexpr powers of two) all of whose elements are `value` converted to `dtype`."""
-    _kernel_only("full")
+    kernel_only("full")
 
 
 def zeros(shape: Sequence[int], dtype: Any) -> Any:
     """A block of `shape` (constexpr powers of two) of zeros of `dtype`."""
-    _kernel_only("zeros")
+    kernel_only("zeros")
 
 
 def load(pointer: Any, mask: Any = None, other: Any = None) -> Any:
@@ -142,7 +170,7 @@ def load(pointer: Any, mask: Any = None, other: Any = None) -> Any:
     is true for any non-zero byte. Loads and stores happen in the order they are written, but between different
     elements of one program a load and a later store of the same address are not ordered.
     """
-    _kernel_only("load")
+    kernel_only("load")
 
 
 def store(pointer: Any, value: Any, mask: Any = None) -> Any:
@@ -151,52 +179,31 @@ def store(pointer: Any, value: Any, mask: Any = None) -> Any:
     A scalar value is stored to every pointer of a block; a block through a scalar pointer is an error. A scalar store
     happens once a program. Of several elements stored to one address, one wins.
     """
-    _kernel_only("store")
-
-
-def exp(x: Any) -> Any:
-    """e**x of floats: at most 2 ULP for float32, 4 ULP for float64; float16 and bfloat16 compute in float32."""
-    _kernel_only("exp")
-
-
-def log(x: Any) -> Any:
-    """Natural logarithm of floats: at most 2 ULP for float32, 4 for float64; NaN below 0, -inf at 0; float16 and
-    bfloat16 compute in float32."""
-    _kernel_only("log")
-
-
-def sqrt(x: Any) -> Any:
-    """Square root of floats, correctly rounded; NaN below 0."""
-    _kernel_only("sqrt")
-
-
-def abs(x: Any) -> Any:
-    """|x|. The smallest integer wraps to itself; floats clear the sign bit. Type and shape are those of `x`."""
-    _kernel_only("abs")
+    kernel_only("store")
 
 
 def maximum(x: Any, y: Any) -> Any:
     """The larger of two numbers, elementwise, after the promotion of `+`. A NaN operand is ignored (`np.fmax`), as in
     Triton; the result is NaN only if both are. Which of -0.0 and +0.0 is returned is unspecified."""
-    _kernel_only("maximum")
+    kernel_only("maximum")
 
 
 def minimum(x: Any, y: Any) -> Any:
     """The smaller of two numbers, elementwise, after the promotion of `+`. A NaN operand is ignored (`np.fmin`), as in
     Triton; the result is NaN only if both are. Which of -0.0 and +0.0 is returned is unspecified."""
-    _kernel_only("minimum")
+    kernel_only("minimum")
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
     """`x` where `condition` (bool) is true, else `y`, elementwise; x and y are promoted as by `+`. Both sides are
     computed, so mask a load whose address may be invalid."""
-    _kernel_only("where")
+    kernel_only("where")
 
 
 def static_range(start: int, end: int | None = None, step: int = 1) -> Any:
     """`range` with constexpr bounds for a `for` loop that is unrolled at compile time. A negative step counts down,
     step 0 is an error; the loop's names are not defined after it."""
-    _kernel_only("static_range")
+    kernel_only("static_range")
 
 
 def cdiv(x: Any, y: Any) -> Any:

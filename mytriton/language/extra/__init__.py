@@ -1,0 +1,7 @@
+"""Where Triton keeps `libdevice`, so that `from mytriton.language.extra import libdevice` works."""
+
+from __future__ import annotations
+
+from mytriton.language.extra import libdevice as libdevice
+
+__all__ = ["libdevice"]
