@@ -20,8 +20,14 @@ from mytriton.types import ScalarType
 
 _ELEMENTS: dict[str, ScalarType] = {
     "bool": types.i1,
+    "int8": types.i8,
+    "int16": types.i16,
     "int32": types.i32,
     "int64": types.i64,
+    "uint8": types.u8,
+    "uint16": types.u16,
+    "uint32": types.u32,
+    "uint64": types.u64,
     "float16": types.f16,
     "bfloat16": types.bf16,
     "float32": types.f32,

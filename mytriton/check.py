@@ -95,7 +95,7 @@ def ulp_distance(a: Array, b: Array) -> Array:
 
 
 def _distance(a: Array, b: Array) -> Array:
-    """|a - b| of int64 arrays, without overflow."""
+    """|a - b| of arrays of one 64-bit integer type, without overflow."""
     return np.where(a > b, a.view(np.uint64) - b.view(np.uint64), b.view(np.uint64) - a.view(np.uint64)).astype(
         np.float64
     )
@@ -128,7 +128,8 @@ def compare(
             rounded = expected.astype(actual.dtype)
             steps = np.where(finite & np.isfinite(rounded), ulp_distance(np.ascontiguousarray(actual), rounded), 0.0)
         else:
-            whole, wanted = actual.astype(np.int64), expected.astype(np.int64)
+            widest = np.uint64 if actual.dtype == np.uint64 else np.int64
+            whole, wanted = actual.astype(widest), expected.astype(widest)
             error = steps = _distance(whole, wanted)
             magnitude = np.abs(wanted.astype(np.float64))
             matches = error <= atol + rtol * magnitude

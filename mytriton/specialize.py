@@ -134,7 +134,7 @@ def argument_type(name: str, value: Any, runs: bool = True) -> tuple[Type, Param
 
 def _array_type(name: str, array: ArrayInfo, runs: bool) -> tuple[Type, ParamInfo]:
     if array.element is None:
-        supported = "bool, int32, int64, float16, bfloat16, float32 and float64"
+        supported = "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 and float64"
         message = f"argument `{name}` is a {array.library} of {array.dtype}; kernels take arrays of {supported}"
         how = ".to(torch.float32)" if "torch" in array.library else ".astype(np.float32)"
         raise LaunchError(f"{message}: convert it, as with {how}")
@@ -153,19 +153,17 @@ def _number_type(name: str, value: bool | int | float) -> tuple[ScalarType, Para
         return types.i1, ParamInfo()
     if isinstance(value, float):
         return types.f32, ParamInfo()
-    if not -(2**63) <= value < 2**63:
-        raise LaunchError(f"argument `{name}` is {value}, which does not fit in a signed 64-bit integer")
-    return types.i32 if -(2**31) <= value < 2**31 else types.i64, ParamInfo(value % 16 == 0)
+    fitting = next((t for t in (types.i32, types.i64, types.u64) if t.low <= value <= t.high), None)
+    if fitting is None:
+        raise LaunchError(f"argument `{name}` is {value}, which does not fit in a 64-bit integer")
+    return fitting, ParamInfo(value % 16 == 0)
 
 
 def _numpy_scalar_type(name: str, value: Any) -> tuple[ScalarType, ParamInfo]:
-    """NumPy numbers keep their dtype; integers of widths we lack go by value."""
+    """NumPy numbers keep their dtype."""
     element = next((t for t, dtype in DTYPES.items() if value.dtype == dtype), None)
     if element is not None:
         return element, ParamInfo(element.kind == "int" and int(value) % 16 == 0)
-    item = value.item()
-    if isinstance(item, int):
-        return _number_type(name, item)
     raise LaunchError(f"argument `{name}` is a NumPy {value.dtype}, which no kernel takes; {_ARRAYS}")
 
 
@@ -263,4 +261,4 @@ def _entry_type(entry: str) -> tuple[Type, ParamInfo]:
     return PointerType(element) if text.startswith("*") else element, ParamInfo(known == "16")
 
 
-_NOTATION = "use *fp32, *fp16, *bf16, i32, i64, fp32, i1 ..., with :16 for divisible by 16, or a literal"
+_NOTATION = "use *fp32, *fp16, *bf16, i32, i64, u8, fp32, i1 ..., with :16 for divisible by 16, or a literal"

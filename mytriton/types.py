@@ -1,12 +1,13 @@
 """The types of the tile language: scalars, pointers, blocks, and how two of them combine.
 
-Promotion follows Triton (SEMANTICS "promotion"): the higher kind wins (bool < int < float), then the wider type; f16
-with bf16 gives f32; a Python number takes the type of the block or scalar it meets if its kind allows.
+Promotion follows Triton (SEMANTICS "promotion"): the higher kind wins (bool < int < float), then the wider type, and
+unsigned at equal width; f16 with bf16 gives f32; a Python number takes the type of the block or scalar it meets if its
+kind allows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Kind = Literal["bool", "int", "float"]
@@ -14,11 +15,13 @@ Kind = Literal["bool", "int", "float"]
 
 @dataclass(frozen=True, slots=True)
 class ScalarType:
-    """A scalar element type. `bits` is its width in registers and, but for i1 (one byte), in memory."""
+    """A scalar element type. `bits` is its width in registers and, but for i1 (one byte), in memory; `signed` matters
+    for integers only."""
 
     name: str
     kind: Kind
     bits: int
+    signed: bool = field(default=True, repr=False)
 
     def __str__(self) -> str:
         return "bool" if self.kind == "bool" else self.name
@@ -27,6 +30,21 @@ class ScalarType:
     def bytes(self) -> int:
         """Bytes one element takes in memory; i1 takes one byte, any non-zero value being true."""
         return max(1, self.bits // 8)
+
+    @property
+    def low(self) -> int:
+        """The least value of an integer type."""
+        return -(1 << self.bits - 1) if self.signed else 0
+
+    @property
+    def high(self) -> int:
+        """The greatest value of an integer type."""
+        return (1 << self.bits - self.signed) - 1
+
+    @property
+    def signless(self) -> str:
+        """The name in languages where operations, not integer types, are signed or not (MLIR, LLVM IR)."""
+        return self.name if self.signed else f"i{self.bits}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +71,22 @@ class BlockType:
 Type: TypeAlias = ScalarType | PointerType | BlockType
 
 i1 = ScalarType("i1", "bool", 1)
+i8 = ScalarType("i8", "int", 8)
+i16 = ScalarType("i16", "int", 16)
 i32 = ScalarType("i32", "int", 32)
 i64 = ScalarType("i64", "int", 64)
+u8 = ScalarType("u8", "int", 8, signed=False)
+u16 = ScalarType("u16", "int", 16, signed=False)
+u32 = ScalarType("u32", "int", 32, signed=False)
+u64 = ScalarType("u64", "int", 64, signed=False)
 f16 = ScalarType("f16", "float", 16)
 bf16 = ScalarType("bf16", "float", 16)
 f32 = ScalarType("f32", "float", 32)
 f64 = ScalarType("f64", "float", 64)
 
-SCALARS: dict[str, ScalarType] = {t.name: t for t in (i1, i32, i64, f16, bf16, f32, f64)}
+INTEGERS = (i8, i16, i32, i64, u8, u16, u32, u64)
+FLOATS = (f16, bf16, f32, f64)
+SCALARS: dict[str, ScalarType] = {t.name: t for t in (i1, *INTEGERS, *FLOATS)}
 
 _RANK = {"bool": 0, "int": 1, "float": 2}
 
@@ -92,6 +118,12 @@ def is_integer(type_: Type) -> bool:
     return isinstance(element, ScalarType) and element.kind == "int"
 
 
+def is_unsigned(type_: Type) -> bool:
+    """Whether the elements are unsigned integers."""
+    element = element_of(type_)
+    return isinstance(element, ScalarType) and element.kind == "int" and not element.signed
+
+
 def is_bool(type_: Type) -> bool:
     """Whether the elements are i1."""
     return element_of(type_) == i1
@@ -103,13 +135,15 @@ def is_pointer(type_: Type) -> bool:
 
 
 def promote(a: ScalarType, b: ScalarType) -> ScalarType:
-    """The common type of two runtime operands: kind, then width; f16 with bf16 gives f32, and so does bf16 with an
-    integer or bool (Triton's rule: an integer rarely survives bf16's 8 bits)."""
+    """The common type of two runtime operands: kind, then width, then unsigned; f16 with bf16 gives f32, and so does
+    bf16 with an integer or bool (Triton's rule: an integer rarely survives bf16's 8 bits)."""
     if a == b:
         return a
     if _RANK[a.kind] != _RANK[b.kind]:
         higher = a if _RANK[a.kind] > _RANK[b.kind] else b
         return f32 if higher == bf16 else higher
     if a.bits == b.bits:
-        return f32  # the only two distinct types of one kind and width are f16 and bf16
+        if a.kind == "float":
+            return f32  # f16 and bf16 are the only two floats of one width
+        return b if a.signed else a
     return a if a.bits > b.bits else b

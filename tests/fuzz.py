@@ -47,7 +47,7 @@ def differences(what: Case, actual: list[Any], expected: list[Any]) -> list[str]
     """The arrays that differ, each with the first element that does."""
     found = []
     for name, mine, wanted in zip(what.arrays, actual, expected, strict=False):
-        if mine.dtype.kind in "bi":
+        if mine.dtype.kind in "biu":
             wrong = mine.view(f"u{mine.itemsize}") != wanted.view(f"u{mine.itemsize}")
         else:
             with np.errstate(all="ignore"):

@@ -12,15 +12,15 @@ import numpy as np
 
 DTYPES: dict[str, Any] = {
     "int1": np.dtype(bool),
-    "int32": np.dtype(np.int32),
-    "int64": np.dtype(np.int64),
+    **{t: np.dtype(t) for t in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")},
     "float16": np.dtype(np.float16),
     "bfloat16": np.dtype(ml_dtypes.bfloat16),
     "float32": np.dtype(np.float32),
     "float64": np.dtype(np.float64),
 }
 TYPES = tuple(DTYPES)
-INTEGERS, FLOATS = TYPES[1:3], TYPES[3:]
+INTEGERS, FLOATS = TYPES[1:9], TYPES[9:]
+BITS, UNSIGNED = TYPES[:9], INTEGERS[4:]
 RANK = {t: 0 if t == "int1" else 1 if t in INTEGERS else 2 for t in TYPES}
 WIDTH = {t: 8 * d.itemsize for t, d in DTYPES.items()}
 
@@ -42,12 +42,20 @@ def promote(a: str, b: str) -> str:
         higher = a if RANK[a] > RANK[b] else b
         return "float32" if higher == "bfloat16" else higher
     if WIDTH[a] == WIDTH[b]:
-        return "float32"
+        return "float32" if a in FLOATS else a if a in UNSIGNED else b
     return a if WIDTH[a] > WIDTH[b] else b
 
 
-INT_LITERALS = ("0", "1", "-1", "2", "3", "-7", "16", "255", "2147483647", "-2147483648")
+INT_LITERALS = ("0", "1", "-1", "2", "3", "-7", "16", "100", "255", "65535", "2147483647", "-2147483648", "4294967295")
+AMOUNTS = ("0", "1", "3", "7", "8", "15", "16", "31", "32", "63", "64", "100")
 FLOAT_LITERALS = ("0.0", "-0.0", "1.0", "-1.5", "0.1", "1e-45", "3e38", "1e400", 'float("-inf")', 'float("nan")', "7.0")
+LITERALS = (*INT_LITERALS, *FLOAT_LITERALS, "True", "C", "F")
+
+
+def fitting(type_: str) -> tuple[str, ...]:
+    """The integer literals that a type holds."""
+    info = np.iinfo(DTYPES[type_] if type_ in INTEGERS else np.int32)
+    return tuple(n for n in INT_LITERALS if info.min <= int(n) <= info.max)
 
 
 class Expressions:
@@ -84,7 +92,9 @@ class Expressions:
         text = value.text if value.text[-1] == ")" else f"({value.text})"
         if self.portable and to in INTEGERS and value.type in FLOATS:
             # Beyond the range of the integers, and for NaN, Triton leaves the result undefined.
-            text = f"tl.where(tl.abs({text}) < 2e9, {text}, 3)"
+            limit = min(2e9, 2.0 ** (WIDTH[to] - 1) - 1)
+            kept = f"tl.abs({text})" if to in UNSIGNED else text
+            text = f"tl.where(tl.abs({text}) < {limit}, {kept}, 3)"
         text = f"({text} != 0)" if to == "int1" and self.portable else f"{text}.to(tl.{to})"
         return Expr(text, to, value.block)
 
@@ -92,14 +102,14 @@ class Expressions:
         if depth <= 0 or self.chance(0.1):
             return self.any()
         often = (self.arithmetic,) * 3
-        rule = self.pick((*often, self.division, self.bitwise, self.compare, self.unary, self.where, self.extremum,
-                          self.cast, self.conditional, self.constant))  # fmt: skip
+        rule = self.pick((*often, self.division, self.bitwise, self.shift, self.compare, self.unary, self.where,
+                          self.extremum, self.cast, self.conditional, self.constant))  # fmt: skip
         return rule(depth - 1)
 
     def literal(self, type_: str) -> str:
         # A literal of a lower kind, or of the same, keeps the type of the other side.
         if RANK[type_] < 2:
-            return self.pick((*INT_LITERALS, "C", "True"))
+            return self.pick((*fitting(type_), "True", *(() if type_ in UNSIGNED else ("C",))))
         return self.pick((*FLOAT_LITERALS, *INT_LITERALS, "F", "C"))
 
     def pair(self, depth: int) -> tuple[Expr, Expr]:
@@ -128,14 +138,17 @@ class Expressions:
         type_ = promote(a.type, b.type)
         both = a.block or b.block
         if RANK[type_] < 2 and self.chance(0.7):
-            a, d = self.any(*INTEGERS), self.any(*INTEGERS)
+            signs = self.pick((UNSIGNED, INTEGERS[:4]))
+            a, d = self.any(*signs), self.any(*signs)
             op, type_ = self.pick(("//", "%")), promote(a.type, d.type)
-            divisor = self.pick(("({d} & 255) + 1", "-(({d} & 255) + 2)", "7", "-3", "16", "{d}")).format(d=d.text)
+            negative = ("-3",) if signs != UNSIGNED else ()
+            divisor = self.pick(("({d} & 63) + 1", "-(({d} & 63) + 2)", "7", *negative, "16", "{d}")).format(d=d.text)
             text = f"({a.text} {op} ({divisor}))"
             type_ = type_ if d.text in divisor else a.type
             block = a.block or (d.block and d.text in divisor)
             if divisor == d.text:  # whatever division by zero and of INT_MIN by -1 give, it must not be used
-                return Expr(f"tl.where(({d.text} == 0) | ({d.text} == -1), 5, {text})", type_, block)
+                undefined = f"({d.text} == 0)" + (f" | ({d.text} == -1)" if negative else "")
+                return Expr(f"tl.where({undefined}, 5, {text})", type_, block)
             return Expr(text, type_, block)
         if type_ in FLOATS or self.chance(0.5):
             op = "/" if type_ not in FLOATS else self.pick("/%")
@@ -144,18 +157,30 @@ class Expressions:
         return self.arithmetic(depth)
 
     def bitwise(self, depth: int) -> Expr:
-        a, b = self.any(*TYPES[:3]), self.any(*TYPES[:3])
+        a, b = self.any(*BITS), self.any(*BITS)
         op = self.pick("&|^")
         if self.chance(0.3):
             if a.type == "int1":
                 return Expr(f"({a.text} {op} {self.pick(('True', 'False'))})", "int1", a.block)
-            return Expr(f"({a.text} {op} {self.pick(INT_LITERALS)})", a.type, a.block)
+            return Expr(f"({a.text} {op} {self.pick(fitting(a.type))})", a.type, a.block)
         return Expr(f"({a.text} {op} {b.text})", promote(a.type, b.type), a.block or b.block)
+
+    def shift(self, depth: int) -> Expr:
+        a, b, op = self.any(*INTEGERS), self.any(*INTEGERS), self.pick(("<<", ">>"))
+        if self.chance(0.5):
+            amounts = [n for n in AMOUNTS if not self.portable or int(n) < WIDTH[a.type]]
+            return Expr(f"({a.text} {op} {self.pick(amounts)})", a.type, a.block)
+        type_ = promote(a.type, b.type)
+        # Triton leaves shifts by the width or more undefined.
+        amount = (
+            f"({b.text} & {min(WIDTH[a.type], WIDTH[b.type]) - 1})" if self.portable or self.chance(0.5) else b.text
+        )
+        return Expr(f"({a.text} {op} {amount})", type_, a.block or b.block)
 
     def compare(self, depth: int) -> Expr:
         a, b = self.pair(depth)
         ops = ("<", "<=", ">", ">=", "==", "!=")
-        if self.chance(0.1):
+        if self.chance(0.1) and b.text not in LITERALS:
             c = self.any()
             text = f"({a.text} {self.pick(ops)} {b.text} {self.pick(ops)} {c.text})"
             return Expr(text, "int1", a.block or b.block or c.block)
@@ -166,7 +191,7 @@ class Expressions:
             ("-", "~", "abs", "sqrt") if self.portable else ("-", "~", "abs", "sqrt", "floor", "ceil", "fma")
         )
         if op == "~":
-            a = self.any(*TYPES[:3])
+            a = self.any(*BITS)
             return Expr(f"(~{a.text})", a.type, a.block)
         if op in ("sqrt", "floor", "ceil"):
             a = self.any(*FLOATS[2 * self.portable :])

@@ -67,9 +67,10 @@ def numbers(rng: np.random.Generator, type_: str, size: int) -> Any:
     if type_ in INTEGERS:
         info = np.iinfo(dtype)
         edges = [0, 1, -1, 2, 7, -7, info.max, info.min, info.max - 1, info.min + 1, 2**24 + 1, 2**31 - 1, -(2**31)]
-        small = rng.integers(-9, 10, size)
+        edges = [(n - info.min) % (info.max - info.min + 1) + info.min for n in edges]
+        small = rng.integers(-9, 10, size).astype(dtype)
         wide = rng.integers(info.min, info.max, size, dtype=dtype, endpoint=True)
-        return np.choose(rng.integers(0, 3, size), [small, wide, rng.choice(np.array(edges), size)]).astype(dtype)
+        return np.choose(rng.integers(0, 3, size), [small, wide, rng.choice(np.array(edges, dtype), size)])
     edges = [0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45, 1e38, 2**31, -(2**31), 2**63, 65504, 6e-8, 1e-310, 0.5]
     small = rng.integers(-9, 10, size) / rng.choice([1, 2, 3, 10], size)
     wide = rng.standard_normal(size) * 10.0 ** rng.integers(-12, 13, size)
@@ -77,7 +78,7 @@ def numbers(rng: np.random.Generator, type_: str, size: int) -> Any:
         return np.choose(rng.integers(0, 3, size), [small, wide, rng.choice(np.array(edges), size)]).astype(dtype)
 
 
-SCALARS = (0, 1, -1, 16, 7, 2**31 - 1, -(2**31), 2**40 + 1, 2**31, 0.5, -0.0, 1e30, True, False)
+SCALARS = (0, 1, -1, 16, 7, 2**31 - 1, -(2**31), 2**40 + 1, 2**63 + 5, 2**31, 0.5, -0.0, 1e30, True, False)
 
 
 class Writer(Expressions):
@@ -107,7 +108,7 @@ class Writer(Expressions):
         shared = self.alias[:2] if self.alias else ()
         self.read_only = [a for a in self.arrays if a not in self.stored and a not in shared]
         self.scalars = {"n": self.random.randint(0, self.size + 2)}
-        self.scalars |= {f"s{i}": pick(SCALARS[: -6 if portable else None]) for i in range(pick((1, 2)))}
+        self.scalars |= {f"s{i}": pick(SCALARS[: -7 if portable else None]) for i in range(pick((1, 2)))}
         self.constants = {"BLOCK": self.block, "C": pick((-2, 0, 1, 3)), "F": pick((0.5, 2.0))}
 
     # --- statements ---
@@ -127,7 +128,7 @@ class Writer(Expressions):
         """Offsets inside the arrays that only this lane uses (but for `ordered` kernels)."""
         if not self.ordered or self.chance(0.5):
             return "offs"
-        moved = self.any(*INTEGERS).text
+        moved = self.any("int32", "int64", "uint32", "uint64").text
         return self.pick((f"(({moved}) & {self.size - 1})", f"((offs + {self.pick(range(5))}) & {self.size - 1})",
                           f"(offs ^ {self.pick((1, 3, self.size - 1))} & {self.size - 1})"))  # fmt: skip
 
@@ -246,7 +247,8 @@ class Writer(Expressions):
             elif isinstance(value, float):
                 self.pool.append(Expr(name, "float32", False))
             else:
-                self.pool.append(Expr(name, "int32" if -(2**31) <= value < 2**31 else "int64", False))
+                type_ = "int32" if -(2**31) <= value < 2**31 else "int64" if value < 2**63 else "uint64"
+                self.pool.append(Expr(name, type_, False))
         for array in self.arrays:
             if array not in self.outputs:
                 self.load(array)

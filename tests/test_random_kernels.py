@@ -82,6 +82,13 @@ def k(a, b, s, out, B: tl.constexpr):
 PROMOTION += "".join(f"    if d == tl.{t}:\n        tl.store(out, {i})\n" for i, t in enumerate(DTYPES) if i)
 
 
+def refused(left: str, right: str, operation: str) -> bool:
+    """What Triton does not take: dividing by another signedness, and a negative number beside an unsigned block."""
+    names = (left, "int32" if right == "s" else right)
+    signs = [t.startswith("uint") for t in names if t.startswith(("int", "uint")) and t != "int1"]
+    return (operation == "/" and len(set(signs)) == 2) or (left.startswith("uint") and right == "-3")
+
+
 def differs_by_intent(left: str, right: str, operation: str) -> bool:
     """README, "Differs from Triton": bools count as int32, and float16 with bfloat16 gives float32."""
     return {left, right} == {"float16", "bfloat16"} or ({left, right} <= {"int1", "True"} and operation not in "&<")
@@ -106,10 +113,11 @@ def test_types_promote_as_in_triton(interpret: Any, tmp_path: Path) -> None:
             for operation in "+*/&<":
                 floats = any(t.startswith(("float", "bfloat", "1.5")) for t in (left, right))
                 bools = operation == "/" and "int1" in (left, right)  # which Triton does not divide
-                if bools or (operation == "&" and floats) or differs_by_intent(left, right, operation):
+                undefined = bools or refused(left, right, operation) or (operation == "&" and floats)
+                if undefined or differs_by_intent(left, right, operation):
                     continue
                 assert result("mytriton", left, right, operation) == result("triton", left, right, operation), (
                     f"{left} {operation} {right}"
                 )
                 compared += 1
-    assert compared > 250
+    assert compared > 800

@@ -255,7 +255,7 @@ REFUSED = [
     (1, (np.ones(8, np.float32), 8), {"x": 1}, "`scale` got `x` twice"),
     (1, (np.ones(8, np.float32), 8), {"BLOK": 8}, "did you mean `BLOCK`?"),
     (1, (np.ones((8, 8), np.float32)[:, ::2], 8), {}, "that is not contiguous"),
-    (1, (np.ones(8, np.float32), 2**63), {}, "does not fit in a signed 64-bit integer"),
+    (1, (np.ones(8, np.float32), 2**64), {}, "does not fit in a 64-bit integer"),
     (-1, (np.ones(8, np.float32), 8), {}, "extent 0 of the grid must be an integer of at least 0, got -1"),
     (True, (np.ones(8, np.float32), 8), {}, "must be an integer of at least 0, got True"),
     ((1, 2**16), (np.ones(8, np.float32), 8), {}, "extent 1 of the grid is 65536"),

@@ -14,7 +14,7 @@ import mytriton.language as tl
 from mytriton import LaunchError, Specialization, parse_signature
 from mytriton.ir.core import ParamInfo
 from mytriton.specialize import bind, specialize, spelled
-from mytriton.types import PointerType, bf16, f16, f32, f64, i1, i32, i64
+from mytriton.types import PointerType, bf16, f16, f32, f64, i1, i8, i16, i32, i64, u8, u16, u32, u64
 
 
 @mytriton.jit
@@ -38,12 +38,15 @@ SCALARS = [
     (2**31, i64, True),
     (-(2**31) - 1, i64, False),
     (2**63 - 1, i64, False),
+    (2**63, u64, True),
+    (2**64 - 1, u64, False),
     (1.5, f32, False),
     (True, i1, False),
     (np.int32(3), i32, False),
     (np.int64(16), i64, True),
-    (np.int8(16), i32, True),
-    (np.uint32(2**31), i64, True),
+    (np.int8(16), i8, True),
+    (np.uint32(2**31), u32, True),
+    (np.uint64(2**64 - 1), u64, False),
     (np.float16(1), f16, False),
     (ml_dtypes.bfloat16(1), bf16, False),
     (np.float32(1), f32, False),
@@ -59,8 +62,14 @@ def test_scalar_arguments(value, type_, divisible):
 
 ARRAYS = [
     (np.bool_, i1),
+    (np.int8, i8),
+    (np.int16, i16),
     (np.int32, i32),
     (np.int64, i64),
+    (np.uint8, u8),
+    (np.uint16, u16),
+    (np.uint32, u32),
+    (np.uint64, u64),
     (np.float16, f16),
     (ml_dtypes.bfloat16, bf16),
     (np.float32, f32),
@@ -98,15 +107,15 @@ def test_keys_tell_equal_looking_constexprs_apart():
 
 
 REFUSED = [
-    (2**63, "argument `x` is 9223372036854775808, which does not fit in a signed 64-bit integer"),
+    (2**64, "argument `x` is 18446744073709551616, which does not fit in a 64-bit integer"),
     ("text", "argument `x` is a str, which no kernel takes; mark it `tl.constexpr`"),
     ([1, 2], "argument `x` is a list, which no kernel takes; make it an array: np.array(...)"),
     ({}, "argument `x` is a dict, which no kernel takes; pass a number or an array (NumPy, CuPy or torch)"),
     (np.complex64(1), "argument `x` is a NumPy complex64, which no kernel takes"),
     (
-        np.zeros(4, np.uint8),
-        "argument `x` is a NumPy array of uint8; kernels take arrays of bool, int32, int64, float16, bfloat16, "
-        "float32 and float64: convert it, as with .astype(np.float32)",
+        np.zeros(4, np.complex64),
+        "argument `x` is a NumPy array of complex64; kernels take arrays of bool, int8 to int64, uint8 to uint64, "
+        "float16, bfloat16, float32 and float64: convert it, as with .astype(np.float32)",
     ),
     (np.zeros(4, ">f4"), "argument `x` is a NumPy array of byte-swapped float32"),
     (
@@ -219,6 +228,7 @@ def signature(text, owner=kernel, **constexprs):
     [
         ("*fp32:16, i32, 1024", {}, "x: ptr<f32>:16, n: i32, BLOCK = 1024"),
         (" *bf16 , i64:16 ,1024", {}, "x: ptr<bf16>, n: i64:16, BLOCK = 1024"),
+        ("*u8:16, u32:16, 7", {}, "x: ptr<u8>:16, n: u32:16, BLOCK = 7"),
         ("*f64, i1", {}, "x: ptr<f64>, n: bool, BLOCK = 8"),
         ("*i1, fp16", {"BLOCK": 4}, "x: ptr<bool>, n: f16, BLOCK = 4"),
         ("*i1, fp16, 1024", {"BLOCK": 4}, "x: ptr<bool>, n: f16, BLOCK = 4"),
@@ -243,7 +253,7 @@ def test_annotations_serve_where_there_is_no_signature():
     ("text", "constexprs", "message"),
     [
         ("*fp33, i32", {}, "'*fp33' is not a type of a signature; did you mean '*fp32'?"),
-        ("*fp32, u8", {}, "'u8' is not a type of a signature; use *fp32"),
+        ("*fp32, u9", {}, "'u9' is not a type of a signature; use *fp32"),
         ("*fp32:8, i32", {}, "'*fp32:8' is not a type of a signature; use *fp32"),
         ("*fp32, fp32:16", {}, "'fp32:16' is not a type of a signature; use *fp32"),
         ("*fp32, i32, 8, i32", {}, "the signature has entries left over for `kernel` (3 parameters): i32"),

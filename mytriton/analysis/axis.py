@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from mytriton.analysis.ranges import Range, no_signed_overflow, value_ranges
+from mytriton.analysis.ranges import Range, full_range, no_overflow, value_ranges
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.target import Target
-from mytriton.types import PointerType, element_of, i64, is_float, is_integer, is_pointer, shape_of
+from mytriton.types import PointerType, ScalarType, Type, element_of, i64, is_float, is_integer, is_pointer, shape_of
 
 #: Stands for "divisible by every power of two": zero.
 ANY_POWER = 1 << 64
@@ -80,13 +80,15 @@ def _size(value: Value) -> int:
     return shape[0] if len(shape) == 1 else 1
 
 
-def _exact_group(stride: int, group: int, multiple: int) -> int:
-    """The largest group that cannot wrap: types wrap at a multiple of every power of two, so values do not if a group
-    stays between two multiples of a power that divides its first value."""
+def _exact_group(stride: int, group: int, multiple: int, type_: Type) -> int:
+    """The largest group that cannot wrap: types wrap at a multiple of every power of two up to that of their width, so
+    values do not if a group stays between two multiples of a power that divides its first value."""
     if stride == 0:
         return group
+    element = element_of(type_)
+    assert isinstance(element, ScalarType)
     while group > 1:
-        start = min(multiple, _power_dividing(stride * group))
+        start = min(multiple, _power_dividing(stride * group), element.high + 1)
         if 0 < stride * (group - 1) < start:
             return group
         group //= 2
@@ -100,8 +102,8 @@ def _may_cancel(x: AxisInfo, y: AxisInfo) -> bool:
 
 def _linear(op: Op, stride: int, group: int, multiple: int, exact: int, ranges: Mapping[Value, Range]) -> AxisInfo:
     """The result of integer arithmetic on operands that are exact in groups of `exact`."""
-    if not no_signed_overflow(op, ranges):
-        exact = _exact_group(stride, group, multiple)
+    if not no_overflow(op, ranges):
+        exact = _exact_group(stride, group, multiple, op.result.type)
     return AxisInfo(_size(op.result), stride, group, exact, multiple)
 
 
@@ -144,14 +146,30 @@ def _address(op: ops.AddPtr, pointer: AxisInfo, offset: AxisInfo) -> AxisInfo:
     return AxisInfo(pointer.size, stride, group, group, min(pointer.multiple, offset.multiple))
 
 
-def _cast(op: ops.Cast, source: AxisInfo) -> AxisInfo:
-    if not is_integer(op.source.type) or not is_integer(op.result.type):
+def _cast(op: ops.Cast, source: AxisInfo, ranges: Mapping[Value, Range]) -> AxisInfo:
+    old = element_of(op.source.type)
+    if not isinstance(old, ScalarType) or not is_integer(op.source.type) or not is_integer(op.result.type):
         return _constant_or_unknown(op, [source])
-    if op.to.bits == 64 and op.source.type != op.result.type:
-        return regroup(source, source.exact)
-    if source.stride is None:
+    if op.to.bits > old.bits:  # a place where the narrower type wrapped is a jump now
+        source = regroup(source, source.exact)
+    if source.stride is None or ranges[op.source].within(full_range(op.to)):
         return source
-    return replace(source, exact=_exact_group(source.stride, source.group, source.multiple))
+    return replace(source, exact=_exact_group(source.stride, source.group, source.multiple, op.to))
+
+
+def _shift_left(
+    op: ops.Shl, x: AxisInfo, y: AxisInfo, ranges: Mapping[Value, Range], constants: Mapping[Value, int]
+) -> AxisInfo:
+    """A multiplication by a power of two, if the amount is a constant below the width."""
+    amount, element = constants.get(op.rhs, -1), element_of(op.result.type)
+    assert isinstance(element, ScalarType)
+    if x.stride is None or not 0 <= amount < element.bits:
+        return _constant_or_unknown(op, [x, y])
+    stride, multiple = x.stride << amount, min(x.multiple << amount, ANY_POWER)
+    exact = x.exact
+    if ranges[op.lhs].low << amount < element.low or ranges[op.lhs].high << amount > element.high:
+        exact = _exact_group(stride, x.group, multiple, op.result.type)
+    return AxisInfo(x.size, stride, x.group, exact, multiple)
 
 
 def _constant_or_unknown(op: Op, operands: list[AxisInfo]) -> AxisInfo:
@@ -224,7 +242,9 @@ def _transfer(op: Op, x: list[AxisInfo], ranges: Mapping[Value, Range], constant
         case ops.AddPtr():
             return _address(op, x[0], x[1])
         case ops.Cast():
-            return _cast(op, x[0])
+            return _cast(op, x[0], ranges)
+        case ops.Shl():
+            return _shift_left(op, x[0], x[1], ranges, constants)
         case ops.CmpLt() | ops.CmpGe() if x[0].contiguous > 1:
             return _ordered(x[0], x[1])
         case ops.CmpGt() | ops.CmpLe() if x[1].contiguous > 1:

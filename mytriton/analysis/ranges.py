@@ -35,7 +35,7 @@ def full_range(type_: Type) -> Range:
     """Every value of an integer or bool element type."""
     element = element_of(type_)
     assert isinstance(element, ScalarType)
-    return _BOOL if element.kind == "bool" else Range(-(1 << element.bits - 1), (1 << element.bits - 1) - 1)
+    return _BOOL if element.kind == "bool" else Range(element.low, element.high)
 
 
 def _corners(function: Callable[[int, int], int], x: Range, y: Range) -> Range:
@@ -63,6 +63,16 @@ def _or(x: Range, y: Range) -> Range | None:
     if x.low < 0 or y.low < 0:
         return None
     return Range(0, (1 << max(x.high, y.high).bit_length()) - 1)
+
+
+def _shl(x: Range, y: Range, bits: int) -> Range | None:
+    return _corners(lambda a, b: a << b, x, y) if y.low >= 0 and y.high < bits else None
+
+
+def _shr(x: Range, y: Range, bits: int) -> Range:
+    # An amount counts as unsigned, and shifting by the width is shifting by more.
+    amount = Range(0, bits) if y.low < 0 else Range(min(y.low, bits), min(y.high, bits))
+    return _corners(lambda a, b: a >> b, x, amount)
 
 
 def _abs(x: Range) -> Range:
@@ -100,6 +110,11 @@ def _exact(op: Op, ranges: Mapping[Value, Range], target: Target) -> Range | Non
             return Range(op.start, op.end - 1)
         case ops.Select():
             return ranges[op.if_true].hull(ranges[op.if_false])
+        case ops.Shl() | ops.Shr():
+            element = element_of(op.result.type)
+            assert isinstance(element, ScalarType)
+            function = _shl if isinstance(op, ops.Shl) else _shr
+            return function(ranges[op.lhs], ranges[op.rhs], element.bits)
     return _arithmetic(op, ranges)
 
 
@@ -130,8 +145,9 @@ def _has_range(value: Value) -> bool:
     return is_integer(value.type) or is_bool(value.type)
 
 
-def no_signed_overflow(op: Op, ranges: Mapping[Value, Range]) -> bool:
-    """Whether an integer `+`, `-`, `*`, negation or abs provably gives the exact result, without wrapping."""
+def no_overflow(op: Op, ranges: Mapping[Value, Range]) -> bool:
+    """Whether an integer `+`, `-`, `*`, negation or abs, signed or not, provably gives the exact result, without
+    wrapping."""
     if not isinstance(op, (ops.Add, ops.Sub, ops.Mul, ops.Neg, ops.Abs)) or not is_integer(op.result.type):
         return False
     exact = _arithmetic(op, ranges)

@@ -14,7 +14,7 @@ from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, is_nu
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
-from mytriton.types import PointerType, element_of, i1, is_bool, is_pointer, shape_of
+from mytriton.types import PointerType, element_of, i1, is_bool, is_pointer, is_unsigned, shape_of
 
 #: A block may have this many elements at most, as in Triton.
 MAX_ELEMENTS = 2**20
@@ -169,7 +169,7 @@ def absolute(s: Semantics, span: Span, x: Operand) -> Item:
     value = s.value(x)
     if is_pointer(value.type):
         raise Mistake("MT203", f"tl.abs takes numbers, got {s.describe(x)}", x.span)
-    return value if is_bool(value.type) else s.builder.add(ops.Abs, source=value)
+    return value if is_bool(value.type) or is_unsigned(value.type) else s.builder.add(ops.Abs, source=value)
 
 
 def _extremum(function: Callable[..., Any], op: type[Op]) -> Rule:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from mytriton.types import ScalarType, f32, f64, i1, i32, i64
+from mytriton.types import ScalarType, f32, f64, i1, i32, i64, u64
 
 UNARY: dict[str, Callable[[Any], Any]] = {
     "-": operator.neg,
@@ -91,12 +91,12 @@ def _float(value: bool | int | float, type_: ScalarType) -> float:
 
 
 def type_of(value: bool | int | float) -> ScalarType:
-    """The type a Python number has by itself, as in Triton: bool i1; int i32 if it fits, else i64; float f32 unless
-    its magnitude needs f64."""
+    """The type a Python number has by itself, as in Triton: bool i1; int i32 if it fits, else i64, and u64
+    above that; float f32 unless its magnitude needs f64."""
     if isinstance(value, bool):
         return i1
     if isinstance(value, int):
-        return i32 if fits(value, i32) else i64
+        return i32 if fits(value, i32) else i64 if value <= i64.high else u64
     magnitude = abs(value)
     normal = 2.0**-126 <= magnitude < 2.0**128
     return f32 if normal or value == 0 or not math.isfinite(value) else f64
@@ -104,7 +104,7 @@ def type_of(value: bool | int | float) -> ScalarType:
 
 def fits(value: int, type_: ScalarType) -> bool:
     """Whether the integer type holds `value`."""
-    return -(1 << (type_.bits - 1)) <= value < 1 << (type_.bits - 1)
+    return type_.low <= value <= type_.high
 
 
 def convert(value: bool | int | float, type_: ScalarType) -> bool | int | float:
@@ -114,7 +114,7 @@ def convert(value: bool | int | float, type_: ScalarType) -> bool | int | float:
         return bool(value)
     if type_.kind == "float":
         return round_float(_float(value, type_), type_)
-    low, high = -(1 << (type_.bits - 1)), (1 << (type_.bits - 1)) - 1
+    low, high = type_.low, type_.high
     if isinstance(value, float):
         if not math.isfinite(value):
             return 0 if math.isnan(value) else high if value > 0 else low

@@ -89,6 +89,6 @@ class Findings:
         """A compile-time element type."""
         value = self.known(operand, "a dtype")
         if not isinstance(value, ScalarType):
-            hint = "use tl.float32, tl.float16, tl.bfloat16, tl.float64, tl.int32, tl.int64 or tl.int1"
+            hint = "use tl.float32, float16, bfloat16, float64, int8 to int64, uint8 to uint64 or int1, all of tl"
             raise Mistake("MT211", f"a dtype is needed here, got {self.describe(operand)}", operand.span, hint)
         return value

@@ -17,8 +17,7 @@ Lookup = Callable[[str], Any]
 #: Triton's spelling of a scalar type in a signature, with ours beside it.
 SIGNATURE_TYPES: dict[str, ScalarType] = {
     "i1": types.i1,
-    "i32": types.i32,
-    "i64": types.i64,
+    **{type_.name: type_ for type_ in types.INTEGERS},
     "fp16": types.f16,
     "bf16": types.bf16,
     "fp32": types.f32,

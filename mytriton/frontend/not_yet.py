@@ -6,7 +6,7 @@ from __future__ import annotations
 from mytriton import language
 
 _SUPPORTED = "supported are: " + ", ".join(language.__all__)
-_TYPES = "the types are int1, int32, int64, float16, bfloat16, float32 and float64"
+_TYPES = "the types are int1, int8 to int64, uint8 to uint64, float16, bfloat16, float32 and float64"
 _OUTSIDE = "store the block, and reduce it outside of the kernel"
 _PRINT = "store the value, and print it after the launch"
 _ASSERT = "check arguments before the launch"
@@ -21,7 +21,7 @@ _INSTEAD = {
     "device_assert static_assert": _ASSERT,
     "device_print static_print": _PRINT,
     "assume max_constancy max_contiguous multiple_of": _ONLY_A_HINT,
-    "float8e4nv float8e5 int16 int8 uint16 uint32 uint64 uint8": _TYPES,
+    "float8e4nv float8e5": _TYPES,
     "broadcast broadcast_to expand_dims permute ravel reshape trans view": _ONE_DIMENSION,
     "zeros_like": "write tl.zeros((BLOCK,), dtype)",
     "advance associative_scan atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor "

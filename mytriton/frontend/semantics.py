@@ -17,6 +17,7 @@ from mytriton.ir.builder import Builder
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
 from mytriton.types import (
+    INTEGERS,
     BlockType,
     PointerType,
     ScalarType,
@@ -24,6 +25,7 @@ from mytriton.types import (
     f32,
     i1,
     i32,
+    i64,
     is_bool,
     is_float,
     is_pointer,
@@ -40,6 +42,7 @@ ARITHMETIC: dict[str, type[Op]] = {
     "%": ops.Mod,
 }
 BITWISE: dict[str, type[Op]] = {"&": ops.And, "|": ops.Or, "^": ops.Xor}
+SHIFT: dict[str, type[Op]] = {"<<": ops.Shl, ">>": ops.Shr}
 COMPARISON: dict[str, type[Op]] = {
     "==": ops.CmpEq,
     "!=": ops.CmpNe,
@@ -74,7 +77,9 @@ class Semantics(Findings):
         if isinstance(item, Known):
             type_ = to or constants.type_of(item.value)
             if isinstance(item.value, int) and type_.kind == "int" and not constants.fits(item.value, type_):
-                raise Mistake("MT207", f"{item.value} does not fit in {type_}", operand.span)
+                bits = constants.convert(item.value, type_)
+                hint = f"write {bits}, which has the same lowest {type_.bits} bits, or .to(...) to wrap it"
+                raise Mistake("MT207", f"{item.value} does not fit in {type_}", operand.span, hint)
             return self.builder.constant(constants.convert(item.value, type_), type_)
         if to is not None and is_pointer(item.type):
             raise Mistake("MT203", f"{self.describe(operand)} is a pointer, not a number", operand.span, _LOAD)
@@ -124,7 +129,8 @@ class Semantics(Findings):
             item = operand.item
             if isinstance(item, Known) and type_.kind == "int" and not constants.fits(int(item.value), type_):
                 message = f"{item.value} does not fit in {type_}, the type of {self.describe(other)}"
-                hint = f"widen the other side: {self.text(other.span)}.to(tl.int64)"
+                wide = "int64" if int(item.value) <= i64.high else "uint64"
+                hint = f"widen the other side: {self.text(other.span)}.to(tl.{wide})"
                 raise Mistake("MT207", message, operand.span, hint)
             values.append(self.value(operand, type_))
         return self.same_shape(values, [lhs, rhs], span)
@@ -138,12 +144,14 @@ class Semantics(Findings):
             return self.fold(lambda: constants.binary(op, a.value, b.value), span)
         if any(isinstance(i, Value) and is_pointer(i.type) for i in (a, b)):
             return self._pointer(op, lhs, rhs, span)
-        if op in BITWISE:
+        if op in BITWISE or op in SHIFT:
             type_ = self.common(lhs, rhs, op)
             if type_.kind == "float":
                 wrong = lhs if is_float_operand(lhs) else rhs
                 message = f"`{op}` takes integers and bools, but {self.describe(wrong)} is a float"
                 raise Mistake("MT203", message, wrong.span)
+            if op in SHIFT:
+                return self._shift(op, lhs, rhs, type_, span)
             return self.builder.add(BITWISE[op], **_pair(self._operands(lhs, rhs, type_, span)))
         if op not in ARITHMETIC:
             raise Mistake("MT202", f"`{op}` works on constexprs only", span, _INSTEAD.get(op, ""))
@@ -155,7 +163,27 @@ class Semantics(Findings):
         if op == "//" and type_.kind == "float":
             hint = "use `/`, or convert the operands with .to(tl.int32)"
             raise Mistake("MT203", f"`//` takes integers, not floats: {self.text(span)}", span, hint)
+        if op in ("//", "%"):
+            self._check_signs(op, lhs, rhs, span)
         return self.builder.add(ARITHMETIC[op], **_pair(self._operands(lhs, rhs, type_, span)))
+
+    def _shift(self, op: str, lhs: Operand, rhs: Operand, type_: ScalarType, span: Span) -> Item:
+        """A shift in the common type. Whether `>>` repeats the sign bit is up to the left side's own type, as in
+        Triton: an int32 shifted by a uint32 gives a uint32, and keeps its sign bit all the same."""
+        type_ = compute = i32 if type_ == i1 else type_
+        left = element_of(lhs.item.type) if isinstance(lhs.item, Value) else type_
+        if isinstance(left, ScalarType) and left.kind == "int" and left.signed:
+            compute = next(t for t in INTEGERS if t.signed and t.bits == type_.bits)
+        shifted = self.builder.add(SHIFT[op], **_pair(self._operands(lhs, rhs, compute, span)))
+        return self.builder.cast(shifted, type_)
+
+    def _check_signs(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> None:
+        """Triton refuses to divide what would first have to change its meaning: -1 is no uint32."""
+        types = [element_of(o.item.type) for o in (lhs, rhs) if isinstance(o.item, Value)]
+        if len({t.signed for t in types if isinstance(t, ScalarType) and t.kind == "int"}) > 1:
+            pair = f"{self.describe(lhs)} and {self.describe(rhs)}"
+            hint = f"convert one of them: {self.text(rhs.span)}.to(...)"
+            raise Mistake("MT203", f"`{op}` takes two signed or two unsigned integers, not {pair}", span, hint)
 
     def _pointer(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:
         pointer, offset = (lhs, rhs) if isinstance(lhs.item, Value) and is_pointer(lhs.item.type) else (rhs, lhs)
@@ -170,8 +198,9 @@ class Semantics(Findings):
         if isinstance(item, Known):
             amount = int(item.value) * (-1 if op == "-" else 1)
             moved = self.value(Operand(Known(amount), offset.expr))
+            moved = self.builder.cast(moved, _offset(constants.type_of(amount)))
         else:
-            moved = self.builder.cast(item, i32) if element == i1 else item
+            moved = self.builder.cast(item, _offset(element))
             moved = self.builder.add(ops.Neg, source=moved) if op == "-" else moved
         base, moved = self.same_shape([self.value(pointer), moved], [pointer, offset], span)
         return self.builder.add(ops.AddPtr, pointer=base, offset=moved)
@@ -231,6 +260,12 @@ class Semantics(Findings):
         return self._operands(lhs, rhs, self.common(lhs, rhs, symbol), span)
 
 
+def _offset(type_: ScalarType) -> ScalarType:
+    """The type a pointer offset is converted to: one that holds every value, so that unsigned ones stay positive and
+    the negation of a narrow one does not wrap (64 bits are what an address has)."""
+    return i32 if type_.bits < 32 or type_ == i32 else i64
+
+
 def _pair(values: list[Value]) -> dict[str, Value]:
     return {"lhs": values[0], "rhs": values[1]}
 
@@ -256,7 +291,5 @@ def is_float_operand(operand: Operand) -> bool:
 _LOAD = "read what it points to with tl.load(...)"
 _INSTEAD = {
     "**": "multiply the value by itself, or use tl.exp(y * tl.log(x))",
-    "<<": "multiply by a power of two",
-    ">>": "divide by a power of two with `//`",
     "@": "matrix products are not supported yet",
 }

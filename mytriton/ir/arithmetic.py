@@ -31,9 +31,9 @@ POINTER = np.dtype([("base", np.int64), ("address", np.int64)])
 
 
 def _sticky_float64(x: Array) -> Array:
-    """int64 to float64 exactly but for the low 11 bits of large values, which collapse into one sticky bit: enough for
-    a following rounding to a shorter format to be right."""
-    magnitude = np.abs(x).view(np.uint64)
+    """int64 or uint64 to float64 exactly but for the low 11 bits of large values, which collapse into one sticky bit:
+    enough for a following rounding to a shorter format to be right."""
+    magnitude = np.where(x < 0, -x, x).view(np.uint64)
     sticky = ((magnitude & np.uint64(0x7FF)) != 0).astype(np.uint64)
     short = (magnitude & ~np.uint64(0xFFF)) | (magnitude & np.uint64(0x800)) | sticky << np.uint64(11)
     exact = np.where(magnitude < np.uint64(2**53), magnitude, short).astype(np.float64)
@@ -42,12 +42,12 @@ def _sticky_float64(x: Array) -> Array:
 
 def _float_to_int(x: Array, to: np.dtype[Any]) -> Array:
     wide = x.astype(np.float64)
-    low, high = np.iinfo(to).min, np.iinfo(to).max
-    limit = -float(low)  # 2**31 or 2**63: the first value above `high`, exact as a float
-    inside = (wide >= -limit) & (wide < limit)  # false for NaN
+    info = np.iinfo(to)
+    low, limit = float(info.min), float(info.max + 1)  # the least value, and the first above all: exact as floats
+    inside = (wide >= low) & (wide < limit)  # false for NaN
     truncated = np.trunc(np.where(inside, wide, 0.0)).astype(to)
-    saturated = np.where(wide >= limit, high, np.where(wide < -limit, low, 0)).astype(to)
-    return np.where(inside, truncated, saturated)
+    lowest, zero, highest = (to.type(n) for n in (info.min, 0, info.max))
+    return np.where(inside, truncated, np.where(wide >= limit, highest, np.where(wide < low, lowest, zero)))
 
 
 def convert(x: Array, to: ScalarType) -> Array:
@@ -56,12 +56,12 @@ def convert(x: Array, to: ScalarType) -> Array:
     dtype = DTYPES[to]
     if to == i1:
         return np.asarray(x != 0)
-    if to.kind == "int" and x.dtype.kind not in "bi":
+    if to.kind == "int" and x.dtype.kind not in "biu":
         return _float_to_int(x, dtype)
     if to == bf16:  # ml_dtypes converts through float32, which would round twice
-        if x.dtype == np.int64:
+        if x.dtype in (np.int64, np.uint64):
             x = _sticky_float64(x)
-        if x.dtype in (np.float64, np.int32):
+        if x.dtype == np.float64 or x.dtype.kind in "iu":
             x = odd_float32(x.astype(np.float64))
     return x.astype(dtype)
 
@@ -77,11 +77,28 @@ def _floor_div(op: Op, x: Array, y: Array) -> Array:
 
 
 def _mod(op: Op, x: Array, y: Array) -> Array:
-    if x.dtype.kind == "i":
+    if x.dtype.kind in "iu":
         return np.asarray(np.fmod(x, np.where((y == 0) | (y == -1), 1, y).astype(y.dtype)))
     if x.dtype.itemsize == 2:  # exact: a remainder of two short floats is one
         return np.fmod(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     return np.fmod(x, y)
+
+
+def _amount(y: Array) -> tuple[Array, Array]:
+    """Shift amounts, no more than the width less one, and where they were more."""
+    amount, last = y.astype(f"u{y.dtype.itemsize}"), 8 * y.dtype.itemsize - 1
+    return np.minimum(amount, last).astype(y.dtype), amount > last
+
+
+def _shl(op: Op, x: Array, y: Array) -> Array:
+    amount, over = _amount(y)
+    return np.where(over, x.dtype.type(0), x << amount)
+
+
+def _shr(op: Op, x: Array, y: Array) -> Array:
+    amount, over = _amount(y)
+    shifted = np.asarray(x >> amount)
+    return shifted if x.dtype.kind == "i" else np.where(over, x.dtype.type(0), shifted)
 
 
 def _key(x: Array) -> Array:
@@ -138,6 +155,8 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.And: _plain(np.bitwise_and),
     ops.Or: _plain(np.bitwise_or),
     ops.Xor: _plain(np.bitwise_xor),
+    ops.Shl: _shl,
+    ops.Shr: _shr,
     ops.Maximum: _plain(np.fmax),
     ops.Minimum: _plain(np.fmin),
     ops.Neg: _plain(np.negative),

@@ -5,17 +5,22 @@ what it means on every backend. In the signatures a *block* is a tile of element
 a block goes, a scalar goes too and stands for all elements.
 
 Operators on blocks and scalars
-    + - *        both sides are converted to one type: the higher kind wins (bool < int < float), then the wider type;
-                 bfloat16 with float16 or an integer gives float32; a Python number or constexpr does not widen the
-                 other side. Integers wrap at their width, floats are correctly rounded; bool counts as int32.
+    + - *        both sides are converted to one type: the higher kind wins (bool < int < float), then the wider type,
+                 and unsigned at equal width; bfloat16 with float16 or an integer gives float32; a Python number or
+                 constexpr does not widen the other side. Integers wrap at their width, floats are correctly rounded;
+                 bool counts as int32.
     /            true division, correctly rounded; integers become float32; float16 and bfloat16 give float32.
     // %         integers: truncates toward zero, the remainder has the dividend's sign (as in C and Triton); by zero
-                 any value, never a trap. `%` of floats is C's fmod (float16 and bfloat16 give float32). Two constexprs
-                 follow Python: floor.
+                 any value, never a trap; both sides must be signed, or both unsigned. `%` of floats is C's
+                 fmod (float16 and bfloat16 give float32). Two constexprs follow Python: floor.
     & | ^ ~      bitwise, of integers and bools.
-    < <= == ...  bool; NaN is unequal to everything.
-    pointer + n  moves a pointer by n elements; n is an integer scalar or block.
-    x.to(dtype)  converts elements: float to integer truncates toward zero, saturates, NaN gives 0; integers wrap;
+    << >>        shifts; bool counts as int32. `>>` keeps the sign of a signed left side and fills with zeros for an
+                 unsigned one. By the width or more: 0, or all sign bits. The amount counts as unsigned, so a negative
+                 one is more than the width.
+    < <= == ...  bool, after the same promotion; NaN is unequal to everything.
+    pointer + n  moves a pointer by n elements; n is an integer scalar or block, signed or not.
+    x.to(dtype)  converts elements: float to integer truncates toward zero, saturates (a negative one to 0 in an
+                 unsigned type), NaN gives 0; integers wrap;
                  narrower floats round to nearest even; to bool is `!= 0`.
 
 A multiplication followed by an addition may be fused into one operation with one rounding on `cuda`, `mlir` and
@@ -73,6 +78,8 @@ __all__ = [
     "fma",
     "full",
     "int1",
+    "int8",
+    "int16",
     "int32",
     "int64",
     "load",
@@ -92,13 +99,23 @@ __all__ = [
     "static_range",
     "store",
     "tanh",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "where",
     "zeros",
 ]
 
 int1 = types.i1
+int8 = types.i8
+int16 = types.i16
 int32 = types.i32
 int64 = types.i64
+uint8 = types.u8
+uint16 = types.u16
+uint32 = types.u32
+uint64 = types.u64
 float16 = types.f16
 bfloat16 = types.bf16
 float32 = types.f32

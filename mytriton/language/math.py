@@ -133,7 +133,7 @@ def fma(x: Any, y: Any, z: Any) -> Any:
 
 
 def abs(x: Any) -> Any:
-    """|x|. The smallest integer wraps to itself; floats clear the sign bit. Type and shape are those of `x`."""
+    """|x|. The smallest signed integer wraps to itself; floats clear the sign bit. Type and shape are those of `x`."""
     kernel_only("abs")
 
 

@@ -7,7 +7,22 @@ import math
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.passes.rewrite import Match, Replacement, rule, rules_in
-from mytriton.types import ScalarType, bf16, element_of, f16, f32, f64, i1, i32, i64, is_bool, is_float, shape_of
+from mytriton.types import (
+    INTEGERS,
+    ScalarType,
+    bf16,
+    element_of,
+    f16,
+    f32,
+    f64,
+    i1,
+    i32,
+    i64,
+    is_bool,
+    is_float,
+    is_unsigned,
+    shape_of,
+)
 
 
 def _is(m: Match, value: Value, number: float) -> bool:
@@ -18,6 +33,10 @@ def _is(m: Match, value: Value, number: float) -> bool:
 
 def _is_ones(m: Match, value: Value) -> bool:
     """Whether all bits of an integer or bool constant are set."""
+    if is_unsigned(value.type):
+        element = element_of(value.type)
+        assert isinstance(element, ScalarType)
+        return _is(m, value, element.high)
     return _is(m, value, 1 if is_bool(value.type) else -1)
 
 
@@ -43,6 +62,22 @@ def sub_zero(op: ops.Sub, m: Match) -> Replacement:
 def sub_self(op: ops.Sub, m: Match) -> Replacement:
     """x - x = 0 for integers (for floats NaN and infinity differ)"""
     return m.number(0, op.result.type) if op.lhs is op.rhs and not is_float(op.result.type) else None
+
+
+@rule(ops.Sub)
+def sub_from_zero(op: ops.Sub, m: Match) -> Replacement:
+    """0 - x = -x for integers (for floats 0.0 - 0.0 is 0.0)"""
+    return m.build(ops.Neg(source=op.rhs)) if _is(m, op.lhs, 0) and not is_float(op.result.type) else None
+
+
+@rule(ops.Mul)
+def mul_minus_one(op: ops.Mul, m: Match) -> Replacement:
+    """x * -1 = -x for integers (-1: all bits set)"""
+    if is_float(op.result.type):
+        return None
+    if _is_ones(m, op.rhs):
+        return m.build(ops.Neg(source=op.lhs))
+    return m.build(ops.Neg(source=op.rhs)) if _is_ones(m, op.lhs) else None
 
 
 @rule(ops.Mul)
@@ -99,9 +134,15 @@ def bits_zero(op: ops.Or | ops.Xor, m: Match) -> Replacement:
     return op.rhs if _is(m, op.lhs, 0) else None
 
 
+@rule(ops.Shl, ops.Shr)
+def shift_zero(op: ops.Shl | ops.Shr, m: Match) -> Replacement:
+    """x << 0 = x >> 0 = x, and 0 << x = 0 >> x = 0"""
+    return op.lhs if _is(m, op.rhs, 0) or _is(m, op.lhs, 0) else None
+
+
 @rule(ops.And)
 def and_constant(op: ops.And, m: Match) -> Replacement:
-    """x & 0 = 0, and x & -1 = x"""
+    """x & 0 = 0, and x & -1 = x (-1: all bits set)"""
     for constant, other in ((op.rhs, op.lhs), (op.lhs, op.rhs)):
         if _is(m, constant, 0):
             return constant
@@ -166,16 +207,25 @@ def select_bool(op: ops.Select, m: Match) -> Replacement:
 
 # --- casts and pointers -----------------------------------------------------------------------------------------------
 
-#: Types that hold every value of a type.
-_EXACT: dict[ScalarType, tuple[ScalarType, ...]] = {
-    i1: (i32, i64, f16, bf16, f32, f64),
-    i32: (i64, f64),
-    i64: (),
-    f16: (f32, f64),
-    bf16: (f32, f64),
-    f32: (f64,),
-    f64: (),
-}
+#: Significand bits of the floats.
+_PRECISION = {f16: 11, bf16: 8, f32: 24, f64: 53}
+
+
+def _holds(wide: ScalarType, type_: ScalarType) -> bool:
+    """Whether `wide` has every value of `type_`."""
+    if type_ == i1 or wide == type_:
+        return wide != i1
+    if wide.kind == "float":
+        if type_.kind == "float":
+            return wide.bits > type_.bits
+        return type_.high <= 1 << _PRECISION[wide]
+    return type_.kind == "int" and wide.kind == "int" and wide.low <= type_.low and type_.high <= wide.high
+
+
+def _one_step(source: ScalarType, middle: ScalarType, to: ScalarType) -> bool:
+    """Whether a cast by way of `middle` is one cast. Integers wrap, but a float saturates."""
+    saturates = source.kind == "int" and middle.kind == "float" and to in INTEGERS
+    return _holds(middle, source) and (not saturates or _holds(to, source))
 
 
 @rule(ops.Cast)
@@ -192,7 +242,7 @@ def cast_cast(op: ops.Cast, m: Match) -> Replacement:
         return None
     element = element_of(inner.source.type)
     assert isinstance(element, ScalarType)
-    if inner.to not in _EXACT[element]:
+    if not _one_step(element, inner.to, op.to):
         return None
     return inner.source if op.to == element else m.build(ops.Cast(source=inner.source, to=op.to))
 

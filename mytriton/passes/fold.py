@@ -22,6 +22,8 @@ _SYMBOLS = {
     "and": "&",
     "or": "|",
     "xor": "^",
+    "shl": "<<",
+    "shr": ">>",
     "cmp_eq": "==",
     "cmp_ne": "!=",
     "cmp_lt": "<",
@@ -61,7 +63,7 @@ def constant(op: Op, m: Match) -> Replacement:
     with np.errstate(all="ignore"):
         computed = evaluate(op, arrays)
     kind = computed.dtype.kind
-    result = bool(computed) if kind == "b" else int(computed) if kind == "i" else float(computed)
+    result = bool(computed) if kind == "b" else int(computed) if kind in "iu" else float(computed)
     folded = m.number(result, op.result.type)
     return folded, _sentence(op, [m.text(v) for v in op.operands], m.text(folded))
 

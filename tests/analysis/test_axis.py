@@ -18,7 +18,7 @@ from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func, Op, ParamInfo, Value
 from mytriton.ir.interp import run
 from mytriton.target import Target
-from mytriton.types import ScalarType, element_of, f32, i32, i64
+from mytriton.types import ScalarType, element_of, f32, i8, i32, i64, u8, u32, u64
 from tests.ir.kernels import at_offsets, offsets, pointer
 
 N = 256
@@ -85,6 +85,29 @@ def test_examples(make: Callable[[Setup], Value], expected: tuple[int | None, in
     assert summary(info(make)) == expected
 
 
+def test_a_shift_left_is_a_multiplication() -> None:
+    def make(s: Setup) -> Value:
+        pid = s.b.add(ops.ProgramId, axis=0)
+        return s.add(s.splat(s.b.add(ops.Shl, lhs=pid, rhs=s.b.constant(8, i32))), s.arange())
+
+    assert summary(info(make)) == (1, 256, 256, 256)
+
+
+def test_a_narrow_block_wraps_at_its_own_width() -> None:
+    # 128 of 0, 1, ... fit in int8, then it jumps; in uint8 all 256 do
+    assert summary(info(lambda s: s.b.cast(s.arange(), i8))) == (1, 128, 128, 256)
+    assert summary(info(lambda s: s.b.cast(s.arange(), u8))) == (1, 256, ANY_POWER, 256)
+    widened = info(lambda s: at_offsets(s.b, s.x, s.b.cast(s.b.cast(s.arange(), i8), i32)))
+    assert summary(widened) == (1, 128, 4, 256)
+
+
+def test_a_sign_that_is_reinterpreted_may_jump() -> None:
+    # -1 and 0 follow each other as int32, and do not as uint32
+    assert info(lambda s: s.b.cast(row(s, s.m), u32)).contiguous == 16
+    assert info(lambda s: s.b.cast(s.add(s.arange(), s.b.constant(-3, i32, (N,))), u32)).contiguous == 1
+    assert info(lambda s: s.b.cast(s.arange(), u64)).contiguous == 256
+
+
 def test_ranges_of_the_target_prove_what_alignment_cannot() -> None:
     def make(s: Setup) -> Value:
         return s.add(offsets(s.b, N), s.b.constant(3, i32, (N,)))
@@ -149,24 +172,30 @@ def index_kernels(draw: st.DrawFn) -> tuple[Func, list[Any]]:
         y = draw(st.sampled_from(same))
         element = element_of(x.type)
         assert isinstance(element, ScalarType)
-        kind = draw(st.sampled_from(("add", "add", "sub", "mul", "factor", "cast", "select", "other")))
+        kind = draw(st.sampled_from(("add", "add", "sub", "mul", "factor", "cast", "cast", "shift", "select", "other")))
         match kind:
             case "add" | "sub" | "mul":
                 cls: type[Op] = {"add": ops.Add, "sub": ops.Sub, "mul": ops.Mul}[kind]
                 pool.append(b.add(cls, lhs=x, rhs=y))
             case "factor":
-                number = b.constant(draw(st.sampled_from((2, 3, 16, 256, -1, 65536))), element, (N,))
+                factor = draw(st.sampled_from((2, 3, 16, 256, -1, 65536, 2**20)))
+                factor = (factor - element.low) % 2**element.bits + element.low
+                number = b.constant(factor, element, (N,))
                 pool.append(b.add(ops.Mul, lhs=number, rhs=x))
             case "cast":
-                pool.append(b.cast(x, i64 if element == i32 else i32))
+                pool.append(b.cast(x, draw(st.sampled_from([t for t in (i8, u8, i32, u32, i64, u64) if t != element]))))
+            case "shift":
+                amount = b.constant(draw(st.sampled_from((0, 1, 4, 8, 20, 31, 64))), element, (N,))
+                pool.append(b.add(draw(st.sampled_from((ops.Shl, ops.Shr))), lhs=x, rhs=amount))
             case "select":
                 condition = b.add(ops.CmpLt, lhs=draw(st.sampled_from(same)), rhs=y)
                 pool.append(b.add(ops.Select, condition=condition, if_true=x, if_false=draw(st.sampled_from(same))))
             case "other":
                 pool.append(b.add(draw(st.sampled_from((ops.And, ops.FloorDiv, ops.Maximum))), lhs=x, rhs=y))
     for offset in pool[-3:]:
-        moved = at_offsets(b, draw(st.sampled_from((s.x, s.y))), offset)
-        b.add(ops.AddPtr, pointer=moved, offset=draw(st.sampled_from(pool)))
+        moved = at_offsets(b, draw(st.sampled_from((s.x, s.y))), b.cast(offset, i64))
+        last = draw(st.sampled_from(pool))
+        b.add(ops.AddPtr, pointer=moved, offset=last if element_of(last.type) in (i32, i64) else b.cast(last, i32))
     n, m = draw(st.sampled_from(_SCALARS)), draw(st.sampled_from(_SCALARS)) // 16 * 16
     memory = np.zeros(64, np.float32)
     aligned = memory[-(memory.ctypes.data // 4) % 4 :]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mytriton.analysis.ranges import Range, no_signed_overflow, value_ranges
+from mytriton.analysis.ranges import Range, no_overflow, value_ranges
 from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func, Value
 from mytriton.target import Target
-from mytriton.types import ScalarType, f32, i1, i32, i64
+from mytriton.types import ScalarType, f32, i1, i8, i32, i64, u8, u32
 from tests.ir.kernels import binary_kernel
 
 TUNED, PLAIN = Target(), Target(form="plain")
@@ -33,8 +33,8 @@ def test_offsets_fit_in_the_plain_form_only() -> None:
     tuned = ranges_of(func, TUNED)
     assert (tuned["%0"], tuned["%1"], tuned["%3"]) == (Range(0, 2**31 - 2), FULL, FULL)
     sums = [op for op in func.walk() if isinstance(op, (ops.Add, ops.Mul))]
-    assert [no_signed_overflow(op, value_ranges(func, PLAIN)) for op in sums] == [True, True, False]  # the last is f32
-    assert [no_signed_overflow(op, value_ranges(func, TUNED)) for op in sums] == [False, False, False]
+    assert [no_overflow(op, value_ranges(func, PLAIN)) for op in sums] == [True, True, False]  # the last is f32
+    assert [no_overflow(op, value_ranges(func, TUNED)) for op in sums] == [False, False, False]
 
 
 def test_the_grid() -> None:
@@ -83,6 +83,12 @@ def result(make: type[ops.Binary] | type[ops.Unary], *operands: Range, element: 
         (ops.And, ((-5, 100), (0, 15)), (0, 15)),
         (ops.Or, ((0, 5), (0, 8)), (0, 15)),
         (ops.Xor, ((-1, 5), (0, 8)), (-(2**31), 2**31 - 1)),
+        (ops.Shl, ((-3, 5), (0, 4)), (-48, 80)),
+        (ops.Shl, ((0, 1), (0, 31)), (-(2**31), 2**31 - 1)),
+        (ops.Shl, ((0, 1), (0, 32)), (-(2**31), 2**31 - 1)),
+        (ops.Shr, ((-9, 100), (1, 3)), (-5, 50)),
+        (ops.Shr, ((-9, 100), (1, 2**31 - 1)), (-5, 50)),
+        (ops.Shr, ((-9, 100), (-1, 3)), (-9, 100)),
         (ops.Neg, ((-5, 10),), (-10, 5)),
         (ops.Abs, ((-5, 3),), (0, 5)),
         (ops.Abs, ((-5, -3),), (3, 5)),
@@ -94,6 +100,33 @@ def test_arithmetic(
     make: type[ops.Binary] | type[ops.Unary], operands: tuple[tuple[int, int], ...], expected: tuple[int, int]
 ) -> None:
     assert result(make, *(Range(*r) for r in operands)) == Range(*expected)
+
+
+@pytest.mark.parametrize(
+    ("make", "operands", "expected"),
+    [
+        (ops.Add, ((5, 10), (1, 2)), (6, 12)),
+        (ops.Add, ((5, 10), (1, 2**32 - 1)), (0, 2**32 - 1)),
+        (ops.Sub, ((5, 10), (6, 6)), (0, 2**32 - 1)),
+        (ops.Shr, ((0, 2**32 - 1), (28, 28)), (0, 15)),
+        (ops.Shr, ((16, 2**32 - 1), (0, 2**32 - 1)), (0, 2**32 - 1)),
+        (ops.FloorDiv, ((7, 2**32 - 1), (2, 4)), (1, 2**31 - 1)),
+        (ops.And, ((0, 2**32 - 1), (0, 15)), (0, 15)),
+        (ops.Neg, ((0, 1),), (0, 2**32 - 1)),
+    ],
+)
+def test_unsigned_arithmetic(make, operands, expected) -> None:
+    assert result(make, *(Range(*r) for r in operands), element=u32) == Range(*expected)
+
+
+def test_casts_that_change_the_sign_or_the_width() -> None:
+    b = Builder()
+    n, x = parameter("n", i32), parameter("x", u8)
+    below = b.add(ops.And, lhs=n, rhs=b.constant(127, i32))
+    found = [b.cast(below, i8), b.cast(n, u32), b.cast(n, i8), b.cast(x, i8), b.cast(x, i64), b.cast(below, u32)]
+    ranges = value_ranges(b.finish("k", (n, x)), TUNED)
+    whole = [Range(0, 127), Range(0, 2**32 - 1), Range(-128, 127), Range(-128, 127), Range(0, 255), Range(0, 127)]
+    assert [ranges[v] for v in found] == whole
 
 
 def test_casts_and_selects() -> None:

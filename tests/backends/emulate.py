@@ -22,6 +22,7 @@ _SHIM = r"""
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -41,14 +42,18 @@ static unsigned __float_as_uint(float x) { return bits<unsigned>(x); }
 static double __longlong_as_double(unsigned long long x) { return bits<double>(x); }
 // Conversions saturate; NaN gives 0 only from f32 to 32 bits, else the least integer (PTX ISA, "cvt").
 template <class To, class From> static To saturate(From x, To nan) {
-    const From limit = std::ldexp(From(1), sizeof(To) * 8 - 1);
-    const To low = To(1ull << (sizeof(To) * 8 - 1));
-    return x != x ? nan : x >= limit ? ~low : x < -limit ? low : To(x);
+    const From limit = std::ldexp(From(1), std::numeric_limits<To>::digits);
+    const To low = std::numeric_limits<To>::min();
+    return x != x ? nan : x >= limit ? std::numeric_limits<To>::max() : x < From(low) ? low : To(x);
 }
 static int __float2int_rz(float x) { return saturate<int>(x, 0); }
 static int __double2int_rz(double x) { return saturate<int>(x, int(1u << 31)); }
 static long long __float2ll_rz(float x) { return saturate<long long>(x, (long long)(1ull << 63)); }
 static long long __double2ll_rz(double x) { return saturate<long long>(x, (long long)(1ull << 63)); }
+static unsigned __float2uint_rz(float x) { return saturate<unsigned>(x, 0); }
+static unsigned __double2uint_rz(double x) { return saturate<unsigned>(x, 1u << 31); }
+static unsigned long long __float2ull_rz(float x) { return saturate<unsigned long long>(x, 1ull << 63); }
+static unsigned long long __double2ull_rz(double x) { return saturate<unsigned long long>(x, 1ull << 63); }
 template <class From> static float toward_zero(From x, float y) {
     const long double wide = x;  // holds every long long and double
     const bool away = std::fabs((long double)y) > std::fabs(wide);
@@ -59,8 +64,11 @@ static float rsqrtf(float x) { return (float)(1 / std::sqrt((double)x)); }
 static double rsqrt(double x) { return 1 / std::sqrt(x); }
 static float __double2float_rz(double x) { return toward_zero(x, (float)x); }
 static float __ll2float_rz(long long x) { return toward_zero(x, (float)x); }
-template <class T> static T max(T x, T y) { return x > y ? x : y; }
-template <class T> static T min(T x, T y) { return x < y ? x : y; }
+static float __ull2float_rz(unsigned long long x) { return toward_zero(x, (float)x); }
+#define EXTREMES(T) \
+    static T max(T x, T y) { return x > y ? x : y; } \
+    static T min(T x, T y) { return x < y ? x : y; }
+EXTREMES(int) EXTREMES(unsigned) EXTREMES(long long) EXTREMES(unsigned long long)
 static float mt_f16_to_f32(unsigned short h) { return (float)bits<_Float16>(h); }
 static unsigned short mt_f32_to_f16(float x) { return bits<unsigned short>((_Float16)x); }
 static void launch(const std::function<void()>& kernel, Index grid, int threads, bool together) {

@@ -14,10 +14,9 @@ from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func, ParamInfo, Value
 from mytriton.source import Span
-from mytriton.types import PointerType, ScalarType, bf16, f16, f32, f64, i1, i32, i64
+from mytriton.types import FLOATS, INTEGERS, PointerType, ScalarType, i1, i32
 
-NUMBERS = (i32, i64, f16, bf16, f32, f64)
-FLOATS = (f16, bf16, f32, f64)
+NUMBERS = (*INTEGERS, *FLOATS)
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,11 @@ def edges(element: ScalarType, size: int, seed: int = 0) -> Any:
         return np.resize(np.array([False, True, True]), size)
     if element.kind == "int":
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-        special = [0, 1, -1, 2, -2, 7, 65536, low, low + 1, high, high - 1, 2**24 + 1]
+        special = [0, 1, -1, 2, -2, element.bits - 1, 65536, low, low + 1, high, high - 1, 2**24 + 1, element.bits, 7]
         special += [2**30 + 2**22 + 1, min(2**40 + 2**32 + 1, high)]  # just above half way in bf16, and in f32 half way
-        special = np.array(special, dtype)
-        rest = random.integers(low, high, size, dtype=dtype, endpoint=True) >> random.integers(0, 31, size, dtype=dtype)
+        special = np.array([(n - element.low) % 2**element.bits + element.low for n in special], dtype)
+        shifts = random.integers(0, element.bits, size, dtype=dtype)
+        rest = random.integers(low, high, size, dtype=dtype, endpoint=True) >> shifts
         return np.concatenate([special, rest])[:size]
     special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, np.inf, -np.inf, np.nan, 65504.0, 65520.0, 3.4028235e38, 1e-45, 6e-8]
     special += [2147483520.0, 2147483648.0, -2147483648.0, -2147483904.0, 9.2233715e18, 9.3e18, -9.3e18, 1e-310, 1e300]
@@ -93,7 +93,7 @@ def edges(element: ScalarType, size: int, seed: int = 0) -> Any:
 
 def pairs(element: ScalarType, size: int) -> tuple[Any, Any]:
     """Two arrays whose first elements are combinations of special values."""
-    special = edges(element, 12 if element.kind == "int" else 23)
+    special = edges(element, 13 if element.kind == "int" else 23)
     combined = list(itertools.product(special, special))[: size // 2]
     x, y = edges(element, size, 1), edges(element, size, 2)
     x[: len(combined)], y[: len(combined)] = ([p[i] for p in combined] for i in (0, 1))

@@ -16,8 +16,8 @@ from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Builder
 from mytriton.ir.core import Value
-from mytriton.types import ScalarType, f32, f64, i1, i32, i64
-from tests.backends.gpu_case import FLOATS, NUMBERS, Case, edges, elementwise, pairs
+from mytriton.types import FLOATS, INTEGERS, ScalarType, f32, f64, i1, i32, i64, u8, u32, u64
+from tests.backends.gpu_case import NUMBERS, Case, edges, elementwise, pairs
 from tests.backends.gpu_memory_cases import (
     block_update,
     grid_axes,
@@ -73,6 +73,15 @@ def _digits(element: ScalarType) -> int:
     return int(ml_dtypes.finfo(DTYPES[element]).nmant) + 1
 
 
+def shift(op: type[ops.Binary], element: ScalarType, amount: int) -> Case:
+    """By a constant."""
+
+    def body(b: Builder, v: list[Value]) -> Value:
+        return b.add(op, lhs=v[0], rhs=b.constant(amount, element, (128,)))
+
+    return elementwise(f"{op.opcode}_{element}_{amount}", (element,), element, body, [edges(element, 300)])
+
+
 def compare(op: type[ops.Compare], element: ScalarType) -> Case:
     return elementwise(
         f"{op.opcode}_{element}",
@@ -92,6 +101,7 @@ def cast(source: ScalarType, to: ScalarType) -> Case:
 def constants() -> list[Case]:
     """Every constant that is hard to write down, stored."""
     values: list[tuple[ScalarType, float]] = [(i32, -(2**31)), (i32, -1), (i64, -(2**63)), (i64, 2**62)]
+    values += [(t, n) for t in INTEGERS for n in (t.low, t.high)] + [(u8, 200), (u32, 2**31), (u64, 2**63)]
     for element in FLOATS:
         values += [(element, v) for v in (np.nan, np.inf, -np.inf, -0.0, 1.0, 0.333251953125)]
     values += [(f32, 1.401298464324817e-45), (f32, 3.4028234663852886e38), (f64, 5e-324), (f64, 0.1), (f32, 16777215.0)]
@@ -128,7 +138,7 @@ def odd_bytes() -> Case:
 def no_trap() -> list[Case]:
     """Division by zero and overflow of division; the results are thrown away."""
     cases = []
-    for op, element in itertools.product((ops.FloorDiv, ops.Mod), (i32, i64)):
+    for op, element in itertools.product((ops.FloorDiv, ops.Mod), INTEGERS):
 
         def body(b: Builder, v: list[Value], op: type[ops.Binary] = op) -> Value:
             quotient = b.add(op, lhs=v[0], rhs=v[1])
@@ -136,7 +146,7 @@ def no_trap() -> list[Case]:
             return b.add(ops.Add, lhs=zero, rhs=v[1])
 
         low = np.iinfo(DTYPES[element]).min
-        arrays = np.array([1, 0, low, 5], DTYPES[element]), np.array([0, 0, -1, -1], DTYPES[element])
+        arrays = np.array([1, 0, low, 5], DTYPES[element]), np.array([0, 0, -1, -1]).astype(DTYPES[element])
         cases.append(elementwise(f"no_trap_{op.opcode}_{element}", (element, element), element, body, arrays))
     return cases
 
@@ -155,10 +165,13 @@ def every_case(largest: int = 8192) -> list[Case]:
     arithmetic = (ops.Add, ops.Sub, ops.Mul, ops.Maximum, ops.Minimum, ops.Mod)
     cases += [binary(op, element) for op in arithmetic for element in NUMBERS]
     cases += [binary(ops.Div, element) for element in (f32, f64)]
-    cases += [binary(op, element) for op in (ops.FloorDiv, ops.And, ops.Or, ops.Xor) for element in (i32, i64)]
+    integers = (ops.FloorDiv, ops.And, ops.Or, ops.Xor, ops.Shl, ops.Shr)
+    cases += [binary(op, element) for op in integers for element in INTEGERS]
+    cases += [shift(op, element, n) for op in (ops.Shl, ops.Shr) for element in INTEGERS for n in (3, element.bits)]
     cases += [binary(op, i1) for op in (ops.And, ops.Or, ops.Xor)]
-    cases += [unary(op, element) for op in (ops.Neg, ops.Abs) for element in NUMBERS]
-    cases += [unary(ops.Not, element) for element in (i1, i32, i64)]
+    cases += [unary(ops.Neg, element) for element in NUMBERS]
+    cases += [unary(ops.Abs, element) for element in NUMBERS if element.signed]
+    cases += [unary(ops.Not, element) for element in (i1, *INTEGERS)]
     cases += [unary(ops.Sqrt, element) for element in FLOATS]
     cases += [unary(op, element) for op in (ops.Floor, ops.Ceil) for element in FLOATS]
     bounds = {e: {f32: 2, f64: 4}.get(e, 1) for e in FLOATS}

@@ -8,7 +8,7 @@ from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Value
-from mytriton.types import f32, i1, i32, i64
+from mytriton.types import INTEGERS, f32, i1, i32, i64
 from tests.backends.gpu_case import NUMBERS, Case, pointer
 
 
@@ -116,6 +116,6 @@ def scalar_arguments() -> Case:
     outs = [pointer(f"o{t.name}", t) for t in types]
     for scalar, out in zip(scalars, outs, strict=True):
         b.append(ops.Store(pointer=out, value=scalar))
-    values = (True, -5, -(2**40), 0.1, 0.1, 0.1, 0.1)
+    values = (True, *(t.low + 5 if t.signed else t.high - 5 for t in INTEGERS), 0.1, 0.1, 0.1, 0.1)
     arrays = [np.zeros(1, DTYPES[t]) for t in types]
     return Case(b.finish("scalar_arguments", (*scalars, *outs)), (*values, *arrays))

@@ -15,14 +15,30 @@ from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func
 from mytriton.target import Target
-from mytriton.types import SCALARS, PointerType, ScalarType, bf16, f16, f32, f64, i1, i32, i64
+from mytriton.types import (
+    FLOATS,
+    INTEGERS,
+    SCALARS,
+    PointerType,
+    ScalarType,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i32,
+    i64,
+    u8,
+    u32,
+    u64,
+)
 from tests.backends.cpu_support import TARGET, agree, compilation, edge_values, elementwise, pairs, run, same
 
 pytestmark = pytest.mark.skipif(mlir_available() is not None, reason=str(mlir_available()))
 
-NUMBERS = (i32, i64, f16, bf16, f32, f64)
-FLOATS = (f16, bf16, f32, f64)
-BITS = (i1, i32, i64)
+NUMBERS = (*INTEGERS, *FLOATS)
+BITS = (i1, *INTEGERS)
 COMPARISONS = (ops.CmpEq, ops.CmpNe, ops.CmpLt, ops.CmpLe, ops.CmpGt, ops.CmpGe)
 
 
@@ -90,16 +106,30 @@ def test_bit_operations(element: ScalarType) -> None:
     check((element,), [edge_values(element)], [(element, apply(ops.Not, "source"))])
 
 
+@pytest.mark.parametrize("element", INTEGERS, ids=str)
+def test_shifts(element: ScalarType) -> None:
+    values = np.concatenate(
+        [edge_values(element), np.arange(element.bits - 2, element.bits + 3).astype(DTYPES[element])]
+    )
+    check((element, element), list(pairs(values)), [(element, apply(k, "lhs", "rhs")) for k in (ops.Shl, ops.Shr)])
+    amounts = (0, 1, element.bits - 1, element.bits, element.low, element.high)
+
+    def by(cls: type, n: int):
+        return lambda b, x: b.add(cls, lhs=x, rhs=b.constant(n, element, (16,)))
+
+    check((element,), [values], [(element, by(cls, n)) for cls in (ops.Shl, ops.Shr) for n in amounts])
+
+
 @pytest.mark.parametrize("element", NUMBERS, ids=str)
 def test_negation_absolute_value_and_square_root(element: ScalarType) -> None:
-    kinds = [ops.Neg, ops.Abs] + ([ops.Sqrt] if element.kind == "float" else [])
+    kinds = [ops.Neg] + ([ops.Abs] if element.signed else []) + ([ops.Sqrt] if element.kind == "float" else [])
     check((element,), [edge_values(element)], [(element, apply(k, "source")) for k in kinds])
 
 
 @pytest.mark.parametrize("element", tuple(SCALARS.values()), ids=str)
 def test_conversions(element: ScalarType) -> None:
     values = edge_values(element)
-    if element in (f64, i64):  # values that would round twice on the way through f32 or f64
+    if element in (f64, i64, u64):  # values that would round twice on the way through f32 or f64
         ties = [1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-11 + 2.0**-40, 2.0**-25 + 2.0**-60, 1 + 3 * 2.0**-8 - 2.0**-40]
         extra = np.array(ties) if element == f64 else np.array([2**40 + 2**32 + 1, (2**62 + 2**54) + 1, 2**24 + 3])
         values = np.concatenate([values, extra.astype(values.dtype)])
@@ -158,6 +188,16 @@ def scalar_kernel(element: ScalarType, cls: type) -> Func:
         (i32, ops.Mod, -7, 2, -1),
         (i32, ops.Add, 2**31 - 1, 1, -(2**31)),
         (i64, ops.Mul, 2**62, 2, -(2**63)),
+        (i8, ops.Mul, 100, 3, 44),
+        (u8, ops.Add, 250, 10, 4),
+        (u8, ops.Shl, 255, 7, 128),
+        (i8, ops.Shr, -128, 3, -16),
+        (u32, ops.Shr, 2**31, 31, 1),
+        (u32, ops.Shl, 1, 32, 0),
+        (i32, ops.Shr, -5, -1, -1),
+        (u32, ops.FloorDiv, 2**32 - 1, 2, 2**31 - 1),
+        (u64, ops.Mod, 2**64 - 1, 10, 5),
+        (u64, ops.CmpGt, 2**63, 1, True),
         (f16, ops.Add, 2048.0, 1.0, 2048.0),
         (bf16, ops.Mul, 3.0, 0.5, 1.5),
         (f32, ops.Div, 1.0, 3.0, np.float32(1) / np.float32(3)),
@@ -175,12 +215,11 @@ def test_scalars(element: ScalarType, cls: type, x, y, expected) -> None:
     assert out[1] == 0
 
 
-@pytest.mark.parametrize("element", (i32, i64), ids=str)
+@pytest.mark.parametrize("element", INTEGERS, ids=str)
 def test_scalar_division_never_traps(element: ScalarType) -> None:
-    lowest = -(2 ** (element.bits - 1))
     for cls in (ops.FloorDiv, ops.Mod):
         func = scalar_kernel(element, cls)
-        for x, y in ((5, 0), (lowest, -1), (0, 0)):
+        for x, y in ((5, 0), (element.low, -1 if element.signed else element.high), (0, 0)):
             run(func, [x, y, np.zeros(2, DTYPES[element])])  # that it returns is the test
 
 
@@ -239,12 +278,14 @@ def test_the_interpreter_takes_the_same_calls() -> None:
     same(np.zeros(1, np.float32), np.zeros(1, np.float32))
 
 
-@pytest.mark.parametrize("element", (bf16, f32, i64), ids=str)
+@pytest.mark.parametrize("element", (bf16, f32, i64, u8, u64), ids=str)
 def test_no_library_routine_is_needed_on_older_hosts(element: ScalarType, tmp_path) -> None:
     """Code for an x86-64-v3 host (no AVX-512, no bf16 instructions) calls nothing: the JIT could not find it."""
     kinds = [ops.Add, ops.Mul, ops.Maximum] + ([ops.Div] if element.kind == "float" else [ops.FloorDiv, ops.Mod])
     computations = [(element, apply(k, "lhs", "rhs")) for k in kinds] + [(i1, apply(ops.CmpLt, "lhs", "rhs"))]
-    computations += [(element, lambda b, x, y: b.add(ops.Abs, source=b.cast(b.cast(x, f64), element)))]
+    computations += [(element, lambda b, x, y: b.add(ops.Neg, source=b.cast(b.cast(x, f64), element)))]
+    if element.kind == "int":
+        computations += [(element, apply(k, "lhs", "rhs")) for k in (ops.Shl, ops.Shr)]
     text = compilation(many((element, element), computations)).stage("llvm").artifact
     (tmp_path / "kernel.ll").write_text(text)
     for tool, *options in (

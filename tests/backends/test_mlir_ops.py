@@ -13,7 +13,7 @@ from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func, Op
 from mytriton.stage import Line
-from mytriton.types import SCALARS, bf16, f16, f32, f64, i1, i32, i64
+from mytriton.types import INTEGERS, SCALARS, bf16, f16, f32, f64, i1, i32, i64, u32
 
 NUMERIC = [t for t in SCALARS.values() if t != i1]
 
@@ -38,14 +38,16 @@ def _text(func, op, *, width, gpu) -> list[str]:
 
 
 def _cases():
-    for cls in (ops.Add, ops.Sub, ops.Mul, ops.Maximum, ops.Minimum, ops.Mod, ops.Neg, ops.Abs):
+    for cls in (ops.Add, ops.Sub, ops.Mul, ops.Maximum, ops.Minimum, ops.Mod, ops.Neg):
         yield from ((cls, t, {}) for t in NUMERIC)
+    yield from ((ops.Abs, t, {}) for t in NUMERIC if t.signed)
     functions = (ops.Exp, ops.Exp2, ops.Log, ops.Log2, ops.Sqrt, ops.Rsqrt, ops.Sin, ops.Cos, ops.Tanh, ops.Erf)
     for cls in (ops.Div, *functions, ops.Floor, ops.Ceil, ops.Pow, ops.Fma):
         yield from ((cls, t, {}) for t in (f16, bf16, f32, f64))
-    yield from ((ops.FloorDiv, t, {}) for t in (i32, i64))
+    for cls in (ops.FloorDiv, ops.Shl, ops.Shr):
+        yield from ((cls, t, {}) for t in INTEGERS)
     for cls in (ops.And, ops.Or, ops.Xor, ops.Not):
-        yield from ((cls, t, {}) for t in (i1, i32, i64))
+        yield from ((cls, t, {}) for t in (i1, *INTEGERS))
     for cls in (ops.CmpEq, ops.CmpNe, ops.CmpLt, ops.CmpLe, ops.CmpGt, ops.CmpGe, ops.Select):
         yield from ((cls, t, {}) for t in SCALARS.values())
     yield from ((ops.Cast, a, {"to": b}) for a in SCALARS.values() for b in SCALARS.values())
@@ -78,6 +80,7 @@ def test_every_operation_parses_and_verifies_at_every_type(width, gpu):
         (1e-45, f32, "0x00000001"),
         (True, i1, "true"),
         (-(2**63), i64, "-9223372036854775808"),
+        (2**32 - 1, u32, "4294967295"),
     ],
 )
 def test_constants_are_exact(value, type_, text):
@@ -104,6 +107,17 @@ def test_a_division_by_a_harmless_constant_is_not_guarded():
         ElementEmitter(b.finish("k", (x,)), lines.append).emit(op, "%v0", ["%x", "%c"])
         assert (len(lines) > 1) == guarded
         assert lines[-1].startswith("%v0 = arith.divsi %x, ")
+
+
+def test_a_shift_by_less_than_the_width_is_not_guarded():
+    for amount, type_, lines_wanted in ((31, i32, 1), (32, i32, 3), (-1, i32, 3), (31, u32, 1), (32, u32, 6)):
+        b = Builder()
+        x = parameter("x", type_)
+        op = b.append(ops.Shr(lhs=x, rhs=b.constant(amount, type_)))
+        lines: list[str] = []
+        ElementEmitter(b.finish("k", (x,)), lines.append).emit(op, "%v0", ["%x", "%c"])
+        assert len(lines) == lines_wanted
+        assert any(("arith.shrsi" if type_ == i32 else "arith.shrui") in line for line in lines)
 
 
 def test_only_multiply_adds_carry_the_contract_flag():

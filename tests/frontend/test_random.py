@@ -22,10 +22,10 @@ def words(text: str) -> list[str]:
 
 
 ATOMS = words(
-    "x out n a i flag BLOCK 0 1 -3 2.5 1e400 -0.0 True None 's' (1,2) tl.float32 tl.int64 x.dtype a.dtype a.shape "
-    "tl.arange(0,8) tl.arange(0,BLOCK) tl.program_id(0) undefined float('nan') 2**40 tl tl.load math range max"
+    "x out n a i flag BLOCK 0 1 -3 2.5 1e400 -0.0 True None 's' (1,2) tl.float32 tl.int64 tl.uint8 x.dtype a.dtype "
+    "a.shape tl.arange(0,8) tl.arange(0,BLOCK) tl.program_id(0) undefined float('nan') 2**40 tl tl.load math range max"
 )
-OPERATORS = words("+ - * / // % & | ^ < <= == != is and or << ** in")
+OPERATORS = words("+ - * / // % & | ^ < <= == != is and or << >> ** in")
 CALLS = words(
     "tl.load tl.store tl.exp tl.log tl.sqrt tl.abs tl.maximum tl.minimum tl.where tl.full tl.zeros tl.cdiv min max abs "
     "float int len round tl.arange tl.program_id tl.num_programs math.sqrt math.log tl.constexpr bool "
@@ -36,6 +36,7 @@ SIGNATURES = [
     "*fp16, *i32, i64, i1, 8",
     "*i1, *bf16, fp32, i1, 8",
     "*fp64, *i64, fp16, i32, 4",
+    "*u8, *u32, u64, i16, 8",
 ]
 HEAD = """import math, triton
 import triton.language as tl
@@ -76,7 +77,7 @@ class Writer:
         if chance < 0.35:
             return f"{margin}{pick('abci')} = {self.expr(3)}\n"
         if chance < 0.45:
-            return f"{margin}{pick('abci')} {pick(['+', '-', '*', '//', '&'])}= {self.expr(2)}\n"
+            return f"{margin}{pick('abci')} {pick(words('+ - * // & << >> | ^ %'))}= {self.expr(2)}\n"
         if chance < 0.55:
             return f"{margin}a, b = {self.expr(2)}, {self.expr(2)}\n"
         if chance < 0.7:

@@ -12,28 +12,41 @@ from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func, Value
-from mytriton.types import ScalarType, bf16, element_of, f16, f32, f64, i1, i32, i64
+from mytriton.types import ScalarType, bf16, element_of, f16, f32, f64, i1, i8, i32, i64, u16, u32
 from tests.ir.kernels import at, at_offsets, below, offsets, pointer
 
-TYPES = (i1, i32, i64, f16, bf16, f32, f64)
-INTEGERS, FLOATS = (i32, i64), (f16, bf16, f32, f64)
+TYPES = (i1, i8, i32, i64, u16, u32, f16, bf16, f32, f64)
+INTEGERS, FLOATS = (i8, i32, i64, u16, u32), (f16, bf16, f32, f64)
 GRID = 3
 
 #: Operations by what they take; maximum and minimum of floats are left out, as they may return either zero.
 _BINARY: dict[str, tuple[type[ops.Binary], ...]] = {
     "bool": (ops.And, ops.Or, ops.Xor),
-    "int": (ops.Add, ops.Sub, ops.Mul, ops.FloorDiv, ops.Mod, ops.And, ops.Or, ops.Xor, ops.Maximum, ops.Minimum),
+    "int": (
+        ops.Add,
+        ops.Sub,
+        ops.Mul,
+        ops.FloorDiv,
+        ops.Mod,
+        ops.And,
+        ops.Or,
+        ops.Xor,
+        ops.Shl,
+        ops.Shr,
+        ops.Maximum,
+        ops.Minimum,
+    ),
     "float": (ops.Add, ops.Sub, ops.Mul, ops.Div, ops.Mod),
 }
 _UNARY: dict[str, tuple[type[ops.Unary], ...]] = {
     "bool": (ops.Not,),
-    "int": (ops.Neg, ops.Not, ops.Abs),
+    "int": (ops.Neg, ops.Not),
     "float": (ops.Neg, ops.Abs, ops.Floor, ops.Ceil, ops.Sqrt, ops.Exp, ops.Log),
 }
 _COMPARE = (ops.CmpEq, ops.CmpNe, ops.CmpLt, ops.CmpLe, ops.CmpGt, ops.CmpGe)
 _NUMBERS: dict[str, tuple[Any, ...]] = {
     "bool": (False, True),
-    "int": (0, 1, -1, 2, 3, 256, 2**31 - 1, -(2**31)),
+    "int": (0, 1, -1, 2, 3, 8, 31, 256, 2**31 - 1, -(2**31)),
     "float": (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, float("inf"), float("nan")),
 }
 
@@ -93,7 +106,10 @@ def _step(draw: st.DrawFn, b: Builder, pool: list[Value], block: int) -> Value:
     assert isinstance(element, ScalarType)
     same = [v for v in pool if v.type == x.type]
     kind = draw(st.sampled_from(("binary", "constant", "unary", "compare", "select", "cast", "again")))
-    number = b.constant(draw(st.sampled_from(_NUMBERS[element.kind])), element, (block,))
+    chosen = draw(st.sampled_from(_NUMBERS[element.kind]))
+    if element.kind == "int":
+        chosen = (chosen - element.low) % 2**element.bits + element.low
+    number = b.constant(chosen, element, (block,))
     match kind:
         case "binary":
             return b.add(draw(st.sampled_from(_BINARY[element.kind])), lhs=x, rhs=draw(st.sampled_from(same)))
@@ -103,13 +119,14 @@ def _step(draw: st.DrawFn, b: Builder, pool: list[Value], block: int) -> Value:
         case "unary":
             if element.kind == "float" and draw(st.booleans()):
                 return b.add(ops.Fma, x=x, y=draw(st.sampled_from(same)), z=draw(st.sampled_from([*same, number])))
-            return b.add(draw(st.sampled_from(_UNARY[element.kind])), source=x)
+            absolute = (ops.Abs,) if element.kind == "int" and element.signed else ()
+            return b.add(draw(st.sampled_from((*_UNARY[element.kind], *absolute))), source=x)
         case "compare":
             return b.add(draw(st.sampled_from(_COMPARE)), lhs=x, rhs=draw(st.sampled_from(same)))
         case "select":
             conditions = [v for v in pool if element_of(v.type) == i1]
-            chosen = draw(st.sampled_from(conditions))
-            return b.add(ops.Select, condition=chosen, if_true=x, if_false=draw(st.sampled_from([*same, number])))
+            condition = draw(st.sampled_from(conditions))
+            return b.add(ops.Select, condition=condition, if_true=x, if_false=draw(st.sampled_from([*same, number])))
         case "cast":
             return b.add(ops.Cast, source=x, to=draw(st.sampled_from(TYPES)))
     return b.add(draw(st.sampled_from(_BINARY[element.kind])), lhs=number, rhs=number)
@@ -119,7 +136,7 @@ def assert_same(actual: list[Any], expected: list[Any]) -> None:
     """Arrays equal bit for bit, but for the sign and payload of NaNs."""
     for a, e in zip(actual, expected, strict=True):
         if isinstance(e, np.ndarray):
-            if e.dtype.kind not in "bi":
+            if e.dtype.kind not in "biu":
                 nan = np.isnan(e.astype(np.float64))
                 np.testing.assert_array_equal(np.isnan(a.astype(np.float64)), nan)
                 a, e = a[~nan], e[~nan]

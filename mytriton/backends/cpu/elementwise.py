@@ -24,7 +24,7 @@ def elementwise(
     pointer, bools = type_name(PointerType(i1), width), type_name(i1, width)
     match op:
         case ops.AddPtr():
-            offset, held = element_of(op.offset.type), memory_type(pointee(op.pointer))
+            offset, held = element_of(op.offset.type), memory_type(pointee(op.pointer)).signless
             index = type_name(offset, width)
             text.write(
                 f"{result} = llvm.getelementptr {names[0]}[{names[1]}] : ({pointer}, {index}) -> {pointer}, {held}"
@@ -67,17 +67,16 @@ def _vector_function(text: Text, emitter: ElementEmitter, op: ops.Unary, result:
 def _saturate(emitter: ElementEmitter, op: ops.Cast, result: str, source: str) -> None:
     """Floats to integers with comparisons; the saturating intrinsic would be taken apart lane by lane.
 
-    -2**(bits-1) and 2**(bits-1) are exact in f32: below the first and from the second on the integer's limits are
-    chosen; what is in between, and only that, is converted; NaN compares false and stays 0.
+    The least integer and the one above the greatest are powers of two (or 0), exact in f32: below the first and from
+    the second on the integer's limits are chosen; what is in between, and only that, is converted; NaN compares false
+    and stays 0.
     """
     element = element_of(op.source.type)
     assert isinstance(element, ScalarType)
     if element.bits == 16:
         source, element = emitter.convert("arith.extf", source, element, f32, f"{result}.wide"), f32
-    limit = 2 ** (op.to.bits - 1)
-    low, high = (
-        emitter.constant(n, element, f"{result}.{s}") for n, s in ((-float(limit), "low"), (float(limit), "high"))
-    )
+    limits = ((float(op.to.low), "low"), (float(op.to.high + 1), "high"))
+    low, high = (emitter.constant(n, element, f"{result}.{s}") for n, s in limits)
     is_low = emitter.compare(ops.CmpLt, source, low, element, f"{result}.is_low")
     is_high = emitter.compare(ops.CmpGe, source, high, element, f"{result}.is_high")
     above = emitter.compare(ops.CmpGe, source, low, element, f"{result}.is_above")
@@ -85,9 +84,10 @@ def _saturate(emitter: ElementEmitter, op: ops.Cast, result: str, source: str) -
     inside = emitter.apply("arith.andi", (above, below), i1, f"{result}.is_inside")
     zero = emitter.constant(0.0, element, f"{result}.zero")
     safe = emitter.select(inside, source, zero, element, f"{result}.safe")
-    converted = emitter.convert("arith.fptosi", safe, element, op.to, f"{result}.converted")
+    to_integer = "arith.fptosi" if op.to.signed else "arith.fptoui"
+    converted = emitter.convert(to_integer, safe, element, op.to, f"{result}.converted")
     lowest, highest = (
-        emitter.constant(n, op.to, f"{result}.{s}") for n, s in ((-limit, "lowest"), (limit - 1, "highest"))
+        emitter.constant(n, op.to, f"{result}.{s}") for n, s in ((op.to.low, "lowest"), (op.to.high, "highest"))
     )
     raised = emitter.select(is_low, lowest, converted, op.to, f"{result}.raised")
     emitter.select(is_high, highest, raised, op.to, result)

@@ -31,7 +31,9 @@ from mytriton.types import PointerType, ScalarType, element_of, i1
 _CACHE_LINE = 64
 
 #: `struct` codes of the arguments, each padded to a slot of 8 bytes. 16-bit floats go as their bits.
-_SLOTS = {"i1": "?7x", "i32": "i4x", "i64": "q", "f16": "H6x", "bf16": "H6x", "f32": "f4x", "f64": "d"}
+_SLOTS = {"i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q"}
+_SLOTS |= {"u8": "B7x", "u16": "H6x", "u32": "I4x", "u64": "Q"}
+_SLOTS |= {"f16": "H6x", "bf16": "H6x", "f32": "f4x", "f64": "d"}
 _POINTER_SLOT = "Q"
 
 #: Elements below which a grid stays on one thread: handing work to others takes about as long as adding these.
@@ -151,10 +153,10 @@ def _array_encoder(name: str, element: ScalarType) -> Callable[[Any], int]:
 
 def _number_encoder(name: str, element: ScalarType, divisible: bool) -> Callable[[Any], Any]:
     dtype = DTYPES[element]
-    limit = 2 ** (element.bits - 1) if element.kind == "int" else 0
+    low, high = (element.low, element.high) if element.kind == "int" else (0, -1)
 
     def encode(arg: Any) -> Any:
-        if type(arg) is int and -limit <= arg < limit:
+        if type(arg) is int and low <= arg <= high:
             value: Any = arg
         else:
             number = np.asarray(arg)

@@ -129,7 +129,9 @@ class LoopWriter:
         where = f"{pointer}.chunk"
         if where not in self._chunks:
             self._chunks.add(where)
-            self.text.write(f"{where} = llvm.getelementptr {address}[%chunk.i] : ({POINTER}, i32) -> {POINTER}, {held}")
+            self.text.write(
+                f"{where} = llvm.getelementptr {address}[%chunk.i] : ({POINTER}, i32) -> {POINTER}, {held.signless}"
+            )
         return where
 
     def _load(self, op: ops.Load, where: str, mask: str, element: ScalarType, vector: bool) -> None:

@@ -93,7 +93,9 @@ class ScalarWriter:
         assert isinstance(element, ScalarType)
         held = memory_type(element)
         name = result if is_held_as_is(element) else f"{result}.held"
-        self.text.write(f"{name} = llvm.load {pointer} {{alignment = {held.bytes} : i64}} : {POINTER} -> {held.name}")
+        self.text.write(
+            f"{name} = llvm.load {pointer} {{alignment = {held.bytes} : i64}} : {POINTER} -> {held.signless}"
+        )
         from_memory(self.emitter, name, element, result)
 
     def _store(self, op: ops.Store, names: Sequence[str]) -> None:
@@ -109,7 +111,9 @@ class ScalarWriter:
         self._stores += 1
         held = memory_type(element)
         value = to_memory(self.emitter, names[1], element, f"{names[1]}.held_{self._stores}")
-        self.text.write(f"llvm.store {value}, {names[0]} {{alignment = {held.bytes} : i64}} : {held.name}, {POINTER}")
+        self.text.write(
+            f"llvm.store {value}, {names[0]} {{alignment = {held.bytes} : i64}} : {held.signless}, {POINTER}"
+        )
 
 
 def scalar_type(value: Value) -> ScalarType | PointerType:

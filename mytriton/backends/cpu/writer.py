@@ -18,7 +18,7 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
 
 def type_name(element: ScalarType | PointerType, width: int | None = None) -> str:
     """The MLIR type of a scalar, or of a vector of `width`."""
-    name = POINTER if isinstance(element, PointerType) else element.name
+    name = POINTER if isinstance(element, PointerType) else element.signless
     return name if width is None else f"vector<{width}x{name}>"
 
 

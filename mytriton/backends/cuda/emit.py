@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mytriton.analysis.axis import axis_info
-from mytriton.analysis.ranges import no_signed_overflow, value_ranges
+from mytriton.analysis.ranges import no_overflow, value_ranges
 from mytriton.backends.cuda.expressions import ELEMENTWISE, Constant, Expressions, without_parentheses
 from mytriton.backends.cuda.literals import c_type, literal
 from mytriton.backends.cuda.loops import Loop, access_widths, cut, is_scalar
@@ -52,7 +52,7 @@ class _Emitter:
         ranges = value_ranges(self._func, target)
         self._axis = axis_info(self._func, ranges)
         self._prelude = Prelude(target)
-        self._expressions = Expressions(self._prelude, lambda op: no_signed_overflow(op, ranges))
+        self._expressions = Expressions(self._prelude, lambda op: no_overflow(op, ranges))
         self._widths = access_widths(laid_out, self._axis) if target.form == "tuned" else {}
         self._kept = self._moved_inline_operations()
         self._loops = cut(laid_out, self._is_printed, self._widths)

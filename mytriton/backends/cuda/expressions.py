@@ -9,9 +9,8 @@ from mytriton.backends.cuda.literals import c_type, literal
 from mytriton.backends.cuda.prelude import Prelude
 from mytriton.ir import ops
 from mytriton.ir.core import Op
-from mytriton.types import PointerType, ScalarType, bf16, f16, f32, f64, i1, i32
+from mytriton.types import PointerType, ScalarType, bf16, f16, f32, f64, i1, i16, u64
 
-_UNSIGNED = {"i32": "unsigned", "i64": "unsigned long long"}
 _INFIX = {
     ops.Add: "+",
     ops.Sub: "-",
@@ -51,10 +50,11 @@ _FUNCTIONS = {
     ops.Minimum: "fmin",
 }
 _WRAPPING = (ops.Add, ops.Sub, ops.Mul)
+_SHIFTS: dict[type[Op], tuple[str, str]] = {ops.Shl: ("mt_shl", "<<"), ops.Shr: ("mt_shr", ">>")}
 _INTEGER_CALLS = {ops.FloorDiv: ("mt_div", "/"), ops.Mod: ("mt_mod", "%")}
 
 #: The elementwise operations there is an expression for.
-ELEMENTWISE = frozenset((*_INFIX, *_FUNCTIONS, ops.FloorDiv, ops.Neg, ops.Not, ops.Select))
+ELEMENTWISE = frozenset((*_INFIX, *_FUNCTIONS, *_SHIFTS, ops.FloorDiv, ops.Neg, ops.Not, ops.Select))
 
 Constant: TypeAlias = bool | int | float | None
 
@@ -79,7 +79,7 @@ class Expressions:
             if source == f64:
                 text = call("mt_f64_to_odd", text)
             elif source.kind == "int":  # f32 does not hold every integer: round once
-                text = call("mt_i64_to_odd", text)
+                text = call("mt_u64_to_odd" if source == u64 else "mt_i64_to_odd", text)
             elif source == i1:
                 text = f"(float){text}"
             return call(f"mt_f32_to_{to}", text)
@@ -144,6 +144,9 @@ class Expressions:
         return f32 if element in (f16, bf16) else element
 
     def _integer(self, op: Op, element: ScalarType, operands: list[str], constants: Sequence[Constant]) -> str:
+        if isinstance(op, ops.Neg) and element == i16:
+            # ptxas takes the result of neg.s16 for exact: widened or compared, -(-32768) would be 32768.
+            return f"((int)-(float){operands[0]})"
         if isinstance(op, ops.Neg):
             return f"({_as_unsigned('', 0, element)} - {operands[0]})"
         if isinstance(op, ops.Not):
@@ -157,9 +160,12 @@ class Expressions:
             if constants[1] not in (None, 0, -1):
                 return f"({operands[0]} {sign} {operands[1]})"
             return self._prelude.call(f"{function}_{element}", *operands)
-        if isinstance(op, _WRAPPING) and not self._no_overflow(op):
-            # Overflow of signed integers is undefined in C++; unsigned ones wrap. One unsigned operand makes the other
-            # one unsigned too, and what the result is assigned to makes it signed again.
+        if isinstance(op, (ops.Shl, ops.Shr)):
+            return self._shift(op, element, operands, constants)
+        if isinstance(op, _WRAPPING) and not self._no_overflow(op) and not _is_wide_unsigned(element):
+            # Overflow of signed integers is undefined in C++, and so it is for those narrower than an int, which are
+            # converted to one; unsigned ones wrap. One unsigned operand makes the other one unsigned too, and what the
+            # result is assigned to gives it its own type again.
             lhs, rhs = operands
             if constants[1] is not None and constants[1] >= 0:
                 rhs = _as_unsigned(rhs, constants[1], element)
@@ -168,11 +174,25 @@ class Expressions:
             return f"({lhs} {_INFIX[type(op)]} {rhs})"
         return f"({operands[0]} {_INFIX[type(op)]} {operands[1]})"
 
+    def _shift(self, op: Op, element: ScalarType, operands: list[str], constants: Sequence[Constant]) -> str:
+        function, sign = _SHIFTS[type(op)]
+        value, amount = operands
+        if constants[1] is None or not 0 <= constants[1] < element.bits:
+            return self._prelude.call(f"{function}_{element}", value, amount)
+        if isinstance(op, ops.Shl) and not _is_wide_unsigned(element):
+            value = _as_unsigned(value, constants[0], element)
+        return f"({value} {sign} {amount})"
+
+
+def _is_wide_unsigned(element: ScalarType) -> bool:
+    """Whether C++ computes with this type unsigned by itself."""
+    return not element.signed and element.bits >= 32
+
 
 def _as_unsigned(text: str, constant: Constant, element: ScalarType) -> str:
     if constant is not None and constant >= 0:
-        return f"{constant}{'u' if element == i32 else 'ull'}"
-    return f"({_UNSIGNED[element.name]}){text}"
+        return f"{constant}{'u' if element.bits <= 32 else 'ull'}"
+    return f"({'unsigned' if element.bits <= 32 else 'unsigned long long'}){text}"
 
 
 def without_parentheses(text: str) -> str:

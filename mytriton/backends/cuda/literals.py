@@ -7,12 +7,18 @@ import math
 import ml_dtypes
 import numpy as np
 
-from mytriton.types import PointerType, ScalarType, Type, bf16, element_of, f32, f64, i1, i32
+from mytriton.types import PointerType, ScalarType, Type, bf16, element_of, f32, f64, i1
 
 _NAMES = {
     "i1": "bool",
+    "i8": "signed char",
+    "i16": "short",
     "i32": "int",
     "i64": "long long",
+    "u8": "unsigned char",
+    "u16": "unsigned short",
+    "u32": "unsigned",
+    "u64": "unsigned long long",
     "f16": "unsigned short",
     "bf16": "unsigned short",
     "f32": "float",
@@ -41,8 +47,9 @@ def literal(value: bool | int | float, type_: ScalarType) -> str:
 
 
 def _integer(value: int, type_: ScalarType) -> str:
-    suffix = "" if type_ == i32 else "LL"
-    if value == -(1 << (type_.bits - 1)):  # its absolute value does not fit the type
+    # Narrower integers are computed with as `int`, which holds them all.
+    suffix = {64: "LL" if type_.signed else "ull", 32: "" if type_.signed else "u"}.get(type_.bits, "")
+    if value == type_.low < 0 and type_.bits >= 32:  # its absolute value does not fit the type
         return f"(-{-(value + 1)}{suffix} - 1)"
     return f"{value}{suffix}"
 

@@ -6,8 +6,10 @@ may evaluate any of them at compile time.
 
 from __future__ import annotations
 
+from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.exp2 import COEFFICIENTS, HIGHEST, LOWEST
 from mytriton.target import Target
+from mytriton.types import INTEGERS
 
 _BF16_INSTRUCTION = """\
 __device__ unsigned short mt_f32_to_bf16(float x) {
@@ -53,6 +55,11 @@ __device__ float mt_i64_to_odd(long long x) {
     float y = __ll2float_rz(x);
     return __float2ll_rz(y) == x ? y : __uint_as_float(__float_as_uint(y) | 1);
 }""",
+    "mt_u64_to_odd": """\
+__device__ float mt_u64_to_odd(unsigned long long x) {
+    float y = __ull2float_rz(x);
+    return __float2ull_rz(y) == x ? y : __uint_as_float(__float_as_uint(y) | 1);
+}""",
     "mt_exp2": f"""\
 __device__ float mt_exp2(float x) {{
     float y = x < {LOWEST}f ? {LOWEST}f : x > {HIGHEST}f ? {HIGHEST}f : x;
@@ -73,15 +80,6 @@ __device__ double mt_fma_to_odd(double x, double y, double z) {
     if (!inexact || error - error != 0 || (bits & 1)) return sum;
     return __longlong_as_double((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
 }""",
-    # The instruction saturates; for NaN it gives 0 only from f32 to 32 bits (PTX ISA, "cvt").
-    "mt_f32_to_i32": """\
-__device__ int mt_f32_to_i32(float x) { return x != x ? 0 : __float2int_rz(x); }""",
-    "mt_f32_to_i64": """\
-__device__ long long mt_f32_to_i64(float x) { return x != x ? 0 : __float2ll_rz(x); }""",
-    "mt_f64_to_i32": """\
-__device__ int mt_f64_to_i32(double x) { return x != x ? 0 : __double2int_rz(x); }""",
-    "mt_f64_to_i64": """\
-__device__ long long mt_f64_to_i64(double x) { return x != x ? 0 : __double2ll_rz(x); }""",
 }
 
 # Wide accesses. None calls another: the line of a call within a call would not say for which outer call it stands.
@@ -143,10 +141,13 @@ __device__ void mt_store_each(const bool* wanted, M* to, const T* from) {
 }""",
 }
 
-# Integer functions, once for each width: {0} the type's name, {1} and {2} the signed and unsigned C++ types.
+# Integer functions, once for each type: {0} its name, {1} its C++ type, {2} its unsigned one, {3} its last bit, {4} and
+# {5} its least and greatest value; {6} to {8} the source and the instruction of a conversion.
 _INTEGER_TEXTS = {
+    # Spelled so that it does not become PTX's abs, whose result ptxas takes for positive: widened or converted, the
+    # least integer would not be negative any more.
     "mt_abs": """\
-__device__ {1} mt_abs_{0}({1} x) {{ return x < 0 ? ({1})(0 - ({2})x) : x; }}""",
+__device__ {1} mt_abs_{0}({1} x) {{ return ({1})(({2})(x < 0 ? ~x : x) + (x < 0)); }}""",
     # x / 0 and INT_MIN / -1 are undefined in C++: any value will do here, but no undefined behaviour.
     "mt_div": """\
 __device__ {1} mt_div_{0}({1} x, {1} y) {{
@@ -154,10 +155,39 @@ __device__ {1} mt_div_{0}({1} x, {1} y) {{
 }}""",
     "mt_mod": """\
 __device__ {1} mt_mod_{0}({1} x, {1} y) {{ return y == 0 || y == -1 ? 0 : x % y; }}""",
+    # A shift by the width or more is undefined in C++.
+    "mt_shl": """\
+__device__ {1} mt_shl_{0}({1} x, {1} y) {{ return ({2})y > {3} ? 0 : ({1})(({2})x << y); }}""",
+    "mt_shr": """\
+__device__ {1} mt_shr_{0}({1} x, {1} y) {{ return x >> (({2})y > {3} ? {3} : y); }}""",
 }
-for _name, _text in _INTEGER_TEXTS.items():
-    _TEXTS[f"{_name}_i32"] = _text.format("i32", "int", "unsigned")
-    _TEXTS[f"{_name}_i64"] = _text.format("i64", "long long", "unsigned long long")
+_UNSIGNED_TEXTS = {
+    "mt_div": """\
+__device__ {1} mt_div_{0}({1} x, {1} y) {{ return y == 0 ? 0 : x / y; }}""",
+    "mt_mod": """\
+__device__ {1} mt_mod_{0}({1} x, {1} y) {{ return y == 0 ? 0 : x % y; }}""",
+    "mt_shl": _INTEGER_TEXTS["mt_shl"],
+    "mt_shr": """\
+__device__ {1} mt_shr_{0}({1} x, {1} y) {{ return y > {3} ? 0 : x >> y; }}""",
+}
+# The instruction saturates; for NaN it gives 0 only from f32 to 32 bits (PTX ISA, "cvt").
+_FROM_FLOAT = """\
+__device__ {1} mt_{6}_to_{0}({7} x) {{ return x != x ? 0 : {8}(x); }}"""
+_NARROW_FROM_FLOAT = """\
+__device__ {1} mt_{6}_to_{0}({7} x) {{
+    int y = x != x ? 0 : {8}(x);
+    return y < {4} ? {4} : y > {5} ? {5} : y;
+}}"""
+_RZ = {"i32": "int_rz", "i64": "ll_rz", "u32": "uint_rz", "u64": "ull_rz"}
+for _type in INTEGERS:
+    _unsigned = next(t for t in INTEGERS if t.bits == _type.bits and not t.signed)
+    _about = _type.name, c_type(_type), c_type(_unsigned), _type.bits - 1, _type.low, _type.high
+    for _name, _text in (_INTEGER_TEXTS if _type.signed else _UNSIGNED_TEXTS).items():
+        _TEXTS[f"{_name}_{_type}"] = _text.format(*_about)
+    for _short, _float in (("f32", "float"), ("f64", "double")):
+        _text = _FROM_FLOAT if _type.name in _RZ else _NARROW_FROM_FLOAT
+        _convert = f"__{_float}2{_RZ.get(_type.name, 'int_rz')}"
+        _TEXTS[f"mt_{_short}_to_{_type}"] = _text.format(*_about, _short, _float, _convert)
 
 
 class Prelude:

@@ -21,25 +21,32 @@ def cast(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str, 
         return _to_integer(w, source, old, new, result)
     if old.kind == "float":
         return _between_floats(w, source, old, new, result, narrows_f64)
+    to_float = "arith.uitofp" if old == i1 or not old.signed else "arith.sitofp"
     if old == i1:
-        return w.convert("arith.uitofp", source, old, new, result)
-    if new == f16:
+        return w.convert(to_float, source, old, new, result)
+    if new == f16 or (new == bf16 and old.bits < 24):
         # Past f32's 24 exact bits a value is past f16's largest too, so rounding twice cannot show.
-        return w.convert("arith.truncf", w.convert("arith.sitofp", source, old, f32), f32, f16, result)
+        return w.convert("arith.truncf", w.convert(to_float, source, old, f32), f32, new, result)
     if new == bf16:
         return w.convert("arith.truncf", _integer_round_to_odd(w, source, old), f32, bf16, result)
-    return w.convert("arith.sitofp", source, old, new, result)
+    return w.convert(to_float, source, old, new, result)
 
 
 def _to_integer(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str) -> str:
     if old == i1:
         return w.convert("arith.extui", source, old, new, result)
     if old.kind == "int":
-        return w.convert("arith.extsi" if new.bits > old.bits else "arith.trunci", source, old, new, result)
+        extend = "arith.extsi" if old.signed else "arith.extui"
+        name = "arith.bitcast" if new.bits == old.bits else extend if new.bits > old.bits else "arith.trunci"
+        return w.convert(name, source, old, new, result)
     if old.bits == 16:
         source, old = w.convert("arith.extf", source, old, f32), f32
-    # arith.fptosi is undefined out of range; this saturates, and NaN gives 0.
-    return w.intrinsic("llvm.fptosi.sat", source, old, new, result)
+    return w.intrinsic(_saturating(new), source, old, new, result)
+
+
+def _saturating(to: ScalarType) -> str:
+    """arith.fptosi is undefined out of range; this saturates, and NaN gives 0."""
+    return "llvm.fptosi.sat" if to.signed else "llvm.fptoui.sat"
 
 
 def _between_floats(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str, narrows_f64: bool) -> str:
@@ -69,8 +76,8 @@ def _round_to_odd(w: Writer, source: str) -> str:
 def _integer_round_to_odd(w: Writer, source: str, old: ScalarType) -> str:
     """An integer to f32, rounded to odd in the same way, for bf16. Going through f64 would be shorter, but LLVM folds
     that into one conversion, which it then expands through f32 where the chip has none (below sm_90)."""
-    near = w.convert("arith.sitofp", source, old, f32)
-    back = w.intrinsic("llvm.fptosi.sat", near, f32, old)
+    near = w.convert("arith.sitofp" if old.signed else "arith.uitofp", source, old, f32)
+    back = w.intrinsic(_saturating(old), near, f32, old)
     bits = w.convert("arith.bitcast", near, f32, i32)
     is_inexact = w.compare(ops.CmpNe, back, source, old)
     is_above, is_negative = (

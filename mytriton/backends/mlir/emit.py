@@ -228,4 +228,4 @@ class _Emitter:
 
 def _name(param: Value) -> str:
     assert isinstance(param.type, ScalarType), "a parameter is a scalar or a pointer"
-    return param.type.name
+    return param.type.signless

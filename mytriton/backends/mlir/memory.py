@@ -42,7 +42,7 @@ class Context:
         if isinstance(source, ops.Constant):
             return self.text.constant(source.value, source.type, width)
         name, text = f"%splat{number(value)}", self.text
-        type_ = "!llvm.ptr<1>" if isinstance(element, PointerType) else element.name
+        type_ = "!llvm.ptr<1>" if isinstance(element, PointerType) else element.signless
         operand = self.ref(scalar)
         return text.once(
             name, lambda n: text.write(f"{n} = vector.broadcast {operand} : {type_} to vector<{width}x{type_}>")
@@ -112,12 +112,12 @@ class MemoryForm(ABC):
             return
         mask = self.context.ref(op.mask)
         other = self.context.ref(op.other) if op.other is not None else self.text.constant(_zero(element), element)
-        with self.text.region(f"{result} = scf.if {mask} -> ({element.name})"):
+        with self.text.region(f"{result} = scf.if {mask} -> ({element.signless})"):
             loaded = f"%loaded{number(op.result)}"
             self._read_element(op.pointer, element, loaded)
-            self.text.write(f"scf.yield {loaded} : {element.name}")
+            self.text.write(f"scf.yield {loaded} : {element.signless}")
             self.text.otherwise()
-            self.text.write(f"scf.yield {other} : {element.name}")
+            self.text.write(f"scf.yield {other} : {element.signless}")
 
     def _read_element(self, pointer: Value, element: ScalarType, result: str) -> None:
         if element != i1:

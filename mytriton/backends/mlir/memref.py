@@ -116,9 +116,9 @@ class MemrefForm(MemoryForm):
 def _memref(param: Value) -> str:
     pointer = param.type
     assert isinstance(pointer, PointerType), "only pointers are memrefs"
-    return f"memref<?x{memory_type(pointer.element).name}>"
+    return f"memref<?x{memory_type(pointer.element).signless}>"
 
 
 def _kept(type_: Type) -> str:
     element = element_of(type_)
-    return "index" if isinstance(element, PointerType) else memory_type(element).name
+    return "index" if isinstance(element, PointerType) else memory_type(element).signless

@@ -15,7 +15,7 @@ from mytriton.backends.mlir.writer import Writer
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value, definitions
-from mytriton.types import ScalarType, bf16, element_of, f32, f64, i1, is_float
+from mytriton.types import ScalarType, bf16, element_of, f16, f32, f64, i1, i16, i32, is_float
 
 #: MLIR operation for integers (and bool), and for floats.
 BINARY: Mapping[type[Op], tuple[str, str]] = {
@@ -28,9 +28,20 @@ BINARY: Mapping[type[Op], tuple[str, str]] = {
     ops.And: ("arith.andi", ""),
     ops.Or: ("arith.ori", ""),
     ops.Xor: ("arith.xori", ""),
+    ops.Shl: ("arith.shli", ""),
+    ops.Shr: ("arith.shrsi", ""),
     ops.Maximum: ("arith.maxsi", "arith.maxnumf"),
     ops.Minimum: ("arith.minsi", "arith.minnumf"),
     ops.Pow: ("", "math.powf"),
+}
+
+#: The same of unsigned integers, where it is another.
+_UNSIGNED = {
+    "arith.divsi": "arith.divui",
+    "arith.remsi": "arith.remui",
+    "arith.shrsi": "arith.shrui",
+    "arith.maxsi": "arith.maxui",
+    "arith.minsi": "arith.minui",
 }
 
 
@@ -89,9 +100,12 @@ class ElementEmitter(Writer):
         if not isinstance(op, ops.Binary):
             raise InternalError(f"{op.opcode} is not an elementwise operation")
         name = BINARY[type(op)][element.kind == "float"]
+        name = name if element.signed else _UNSIGNED.get(name, name)
+        if isinstance(op, (ops.Shl, ops.Shr)):
+            return self._shift(name, op, operands, element, result)
         if isinstance(op, (ops.FloorDiv, ops.Mod)) and element.kind == "int":
             operands = (operands[0], self._safe_divisor(op.rhs, operands[0], operands[1], element))
-        if isinstance(op, (ops.Div, ops.Mod, ops.Pow)) and element.bits == 16:
+        if isinstance(op, (ops.Div, ops.Mod, ops.Pow)) and element in (f16, bf16):
             return self._in_f32(name, operands, element, result)
         if isinstance(op, ops.Pow) and element == f32 and self._gpu:  # libdevice's powf may be 4 ULP off
             wide = [self.convert("arith.extf", v, f32, f64) for v in operands]
@@ -106,14 +120,30 @@ class ElementEmitter(Writer):
         wide = [self.convert("arith.extf", v, element, f32) for v in operands]
         return self.convert("arith.truncf", self.apply(name, wide, f32), f32, element, result)
 
+    def _shift(self, name: str, op: ops.Binary, operands: Sequence[str], element: ScalarType, result: str) -> str:
+        """A shift, whose amount LLVM wants below the width: larger ones give 0, or all sign bits."""
+        value, amount = operands
+        known = self._known(op.rhs)
+        if known is not None and 0 <= known < element.bits:
+            return self.apply(name, operands, element, result)
+        last = self.constant(element.bits - 1, element)
+        clamped = self.apply("arith.minui", (amount, last), element)
+        if name == "arith.shrsi":
+            return self.apply(name, (value, clamped), element, result)
+        shifted, zero = self.apply(name, (value, clamped), element), self.constant(0, element)
+        same = self.compare(ops.CmpEq, amount, clamped, element)
+        return self.select(same, shifted, zero, element, result)
+
     def _safe_divisor(self, value: Value, lhs: str, rhs: str, element: ScalarType) -> str:
         """`rhs`, or 1 where dividing would be undefined: by 0, and INT_MIN by -1 (SEMANTICS: any value, no trap)."""
         known = self._known(value)
         if known is not None and known not in (0, -1):
             return rhs
-        zero, one, minus_one = (self.constant(n, element) for n in (0, 1, -1))
-        lowest = self.constant(-(2 ** (element.bits - 1)), element)
+        zero, one = (self.constant(n, element) for n in (0, 1))
         by_zero = self.compare(ops.CmpEq, rhs, zero, element)
+        if not element.signed:
+            return self.select(by_zero, one, rhs, element)
+        minus_one, lowest = (self.constant(n, element) for n in (-1, element.low))
         by_minus_one = self.compare(ops.CmpEq, rhs, minus_one, element)
         is_lowest = self.compare(ops.CmpEq, lhs, lowest, element)
         overflows = self.apply("arith.andi", (by_minus_one, is_lowest), i1)
@@ -129,22 +159,37 @@ class ElementEmitter(Writer):
 
     def _unary(self, op: ops.Unary, source: str, element: ScalarType, result: str) -> str:
         if isinstance(op, ops.Not):
-            ones = self.constant(True if element.kind == "bool" else -1, element)
+            ones = self.constant(True if element.kind == "bool" else -1 if element.signed else element.high, element)
             return self.apply("arith.xori", (source, ones), element, result)
         if isinstance(op, (ops.Neg, ops.Abs)) and element.kind == "float":
             name = "arith.negf" if isinstance(op, ops.Neg) else "math.absf"
             if element == bf16 and not self._gpu:
                 return self._in_f32(name, (source,), element, result)
             return self.apply(name, (source,), element, result)
+        if isinstance(op, ops.Neg) and element == i16:
+            # ptxas takes the result of neg.s16 for exact: widened or compared, -(-32768) would be 32768. LLVM makes
+            # that instruction of every negation it recognizes; of these two exact products it does not.
+            wide, factor = self.convert("arith.sitofp", source, i16, f32), self.constant(-0.5, f32)
+            half = self.apply("arith.mulf", (wide, factor), f32)
+            whole = self.apply("arith.mulf", (half, self.constant(2.0, f32)), f32)
+            return self.convert("arith.trunci", self.convert("arith.fptosi", whole, f32, i32), i32, i16, result)
         if isinstance(op, ops.Neg):
             return self.apply("arith.subi", (self.constant(0, element), source), element, result)
-        if isinstance(op, ops.Abs):  # math.absi of an i64 has no NVVM lowering
-            negated = self.apply("arith.subi", (self.constant(0, element), source), element)
-            return self.apply("arith.maxsi", (source, negated), element, result)
+        if isinstance(op, ops.Abs):
+            return self._absolute(source, element, result)
         if element.bits == 16:  # f32's 24 bits are more than twice f16's: a square root rounded twice is still right
             wide = self._function(op, self.convert("arith.extf", source, element, f32), f32, "")
             return self.convert("arith.truncf", wide, f32, element, result)
         return self._function(op, source, element, result)
+
+    def _absolute(self, source: str, element: ScalarType, result: str) -> str:
+        """|x| as the complement plus one where x is negative. What LLVM knows to be an absolute value becomes PTX's
+        abs, whose result ptxas takes for positive: widened or converted, the least integer would not be negative."""
+        last = self.constant(element.bits - 1, element)
+        sign = self.apply("arith.shrsi", (source, last), element)
+        one_less = self.apply("arith.xori", (source, sign), element)
+        carry = self.apply("arith.shrui", (source, last), element)
+        return self.apply("arith.addi", (one_less, carry), element, result)
 
     def _function(self, op: ops.Unary, source: str, element: ScalarType, result: str) -> str:
         if isinstance(op, ops.Sqrt) and self._gpu:

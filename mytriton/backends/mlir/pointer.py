@@ -56,7 +56,7 @@ class PointerForm(MemoryForm):
 
     def _type(self, type_: Type) -> str:
         element = element_of(type_)
-        name = _POINTER if isinstance(element, PointerType) else element.name
+        name = _POINTER if isinstance(element, PointerType) else element.signless
         return name if self.context.width is None or type_ == element else f"vector<{self.context.width}x{name}>"
 
     # --- pointer arithmetic -------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ class PointerForm(MemoryForm):
         pointer, base = op.pointer, self.context.definitions.get(op.pointer)
         if isinstance(base, ops.Splat):  # a scalar address and a vector of offsets give a vector of addresses
             pointer = base.source
-        element = memory_type(self.context.element(pointer)).name
+        element = memory_type(self.context.element(pointer)).signless
         operands = f"{self.context.ref(pointer)}[{self.context.ref(op.offset)}]"
         types = f"({self._of(pointer)}, {self._of(op.offset)}) -> {self._of(op.result)}, {element}"
         self.text.write(f"{result} = llvm.getelementptr {operands} : {types}")
@@ -84,11 +84,11 @@ class PointerForm(MemoryForm):
     # --- accesses -----------------------------------------------------------------------------------------------------
 
     def read(self, pointer: Value, result: str) -> None:
-        element = memory_type(self.context.element(pointer)).name
+        element = memory_type(self.context.element(pointer)).signless
         self.text.write(f"{result} = llvm.load {self.context.ref(pointer)} : {_POINTER} -> {element}")
 
     def put(self, value: str, pointer: Value) -> None:
-        element = memory_type(self.context.element(pointer)).name
+        element = memory_type(self.context.element(pointer)).signless
         self.text.write(f"llvm.store {value}, {self.context.ref(pointer)} : {element}, {_POINTER}")
 
     def load(self, op: ops.Load, result: str) -> None:
@@ -161,7 +161,7 @@ class _Chunk:
         self._pointers = context.ref(pointer)
         self._mask = context.ref(mask) if mask is not None else None
         self._element: ScalarType = memory_type(context.element(pointer))
-        self.type = f"vector<{self._width}x{self._element.name}>"
+        self.type = f"vector<{self._width}x{self._element.signless}>"
         axis = axes.get(pointer)
         self.consecutive = axis is not None and axis.contiguous >= self._width
         aligned = axis.divisible if axis is not None else 1

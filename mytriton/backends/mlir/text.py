@@ -70,9 +70,9 @@ class Text:
         if width is not None:
             name = f"%{constant_name(value, type_)}_x{width}"
             return self.once(
-                name, lambda n: self.write(f"{n} = arith.constant dense<{text}> : vector<{width}x{type_.name}>")
+                name, lambda n: self.write(f"{n} = arith.constant dense<{text}> : vector<{width}x{type_.signless}>")
             )
-        typed = text if type_.kind == "bool" else f"{text} : {type_.name}"
+        typed = text if type_.kind == "bool" else f"{text} : {type_.signless}"
         return self.once(f"%{constant_name(value, type_)}", lambda n: self.write(f"{n} = arith.constant {typed}"))
 
     def i32(self, value: int) -> str:

@@ -12,7 +12,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Op
 from mytriton.types import ScalarType, bf16, f16, f32, f64, i1
 
-#: Predicate for signed integers, for bool, and for floats: ordered, so that NaN is unequal to everything.
+#: Predicate for signed integers, for unsigned ones and bool, and for floats: ordered, so that NaN is unequal to all.
 PREDICATES: Mapping[type[Op], tuple[str, str, str]] = {
     ops.CmpEq: ("eq", "eq", "oeq"),
     ops.CmpNe: ("ne", "ne", "une"),
@@ -74,7 +74,7 @@ class Writer:
 
     def mlir_type(self, element: ScalarType) -> str:
         """The MLIR type of a value: `f32`, or `vector<8xf32>`."""
-        return element.name if self.width is None else f"vector<{self.width}x{element.name}>"
+        return element.signless if self.width is None else f"vector<{self.width}x{element.signless}>"
 
     def constant(self, value: bool | int | float, element: ScalarType, result: str = "") -> str:
         """`%c = arith.constant 256 : i32`, splat to the width."""
@@ -82,7 +82,7 @@ class Writer:
         if self.width is not None:
             text = f"dense<{text}> : {self.mlir_type(element)}"
         elif element.kind != "bool":
-            text = f"{text} : {element.name}"
+            text = f"{text} : {element.signless}"
         self.write(f"{result} = arith.constant {text}")
         return result
 
@@ -105,7 +105,8 @@ class Writer:
         """`%r = arith.cmpi slt, %a, %b : i32`; the result is i1."""
         result = result or self.temporary()
         signed, unsigned, ordered = PREDICATES[kind]
-        predicate = {"int": signed, "bool": unsigned, "float": ordered}[element.kind]
+        integer = signed if element.kind == "int" and element.signed else unsigned
+        predicate = ordered if element.kind == "float" else integer
         name = "arith.cmpf" if element.kind == "float" else "arith.cmpi"
         self.write(f"{result} = {name} {predicate}, {lhs}, {rhs} : {self.mlir_type(element)}")
         return result
@@ -122,7 +123,7 @@ class Writer:
         with the operand's if it is another."""
         result = result or self.temporary()
         types = (new,) if old == new else (new, old)
-        suffix = "".join(f".{t.name}" if self.width is None else f".v{self.width}{t.name}" for t in types)
+        suffix = "".join(f".{t.signless}" if self.width is None else f".v{self.width}{t.signless}" for t in types)
         signature = f"({self.mlir_type(old)}) -> {self.mlir_type(new)}"
         self.write(f'{result} = llvm.call_intrinsic "{name}{suffix}"({source}) : {signature}')
         return result

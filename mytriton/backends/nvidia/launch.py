@@ -25,7 +25,8 @@ POINTER: ArrayAbi = ("Q", lambda address, size: (address,))
 #: A 1-D memref descriptor, unpacked: allocated, aligned, offset, size, stride (MLIR, "LLVM IR Target", memref ABI).
 MEMREF: ArrayAbi = ("QQqqq", lambda address, size: (address, address, 0, size, 1))
 
-_FORMATS = {"i1": "?", "i32": "i", "i64": "q", "f16": "H", "bf16": "H", "f32": "f", "f64": "d"}
+_FORMATS = {"i1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q"}
+_FORMATS |= {"f16": "H", "bf16": "H", "f32": "f", "f64": "d"}
 
 
 def load_cubin(

@@ -15,6 +15,7 @@ from mytriton.types import (
     is_float,
     is_integer,
     is_pointer,
+    is_unsigned,
     shape_of,
     with_element,
 )
@@ -55,6 +56,7 @@ def _accept(opcode: str, accepts: str, type_: Type) -> None:
 _ACCEPTS: dict[str, tuple[str, Callable[[Type], bool]]] = {
     "number": ("numbers", lambda t: is_float(t) or is_integer(t)),
     "float": ("floats", is_float),
+    "signed": ("floats or signed integers", lambda t: is_float(t) or (is_integer(t) and not is_unsigned(t))),
     "integer": ("integers", is_integer),
     "bits": ("integers or bool", lambda t: is_integer(t) or is_bool(t)),
     "any": ("numbers", lambda t: not is_pointer(t)),
@@ -125,6 +127,21 @@ class Xor(Binary):
     commutative = True
 
 
+class Shl(Binary):
+    """x shifted left by y bits. The amount counts as unsigned; the width or more gives 0."""
+
+    opcode = "shl"
+    accepts = "integer"
+
+
+class Shr(Binary):
+    """x shifted right by y bits, filled with the sign bit if the type is signed, else with zeros. The amount counts as
+    unsigned; the width or more gives 0, or all sign bits."""
+
+    opcode = "shr"
+    accepts = "integer"
+
+
 class Maximum(Binary):
     """The larger; if one operand is NaN, the other (IEEE 754-2019 maximumNumber, `np.fmax`). Which zero is returned
     for -0.0 and +0.0 is unspecified."""
@@ -158,6 +175,7 @@ class Abs(Unary):
     """|x|; INT_MIN wraps to itself, floats clear the sign bit."""
 
     opcode = "abs"
+    accepts = "signed"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

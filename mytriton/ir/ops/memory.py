@@ -11,8 +11,9 @@ from mytriton.types import (
     PointerType,
     Type,
     element_of,
+    i32,
+    i64,
     is_bool,
-    is_integer,
     is_pointer,
     shape_of,
     with_element,
@@ -21,7 +22,7 @@ from mytriton.types import (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AddPtr(Op):
-    """A pointer moved by `offset` elements; the offset is sign-extended to 64 bits, the address wraps."""
+    """A pointer moved by `offset` elements, an i32 or i64 that is sign-extended to 64 bits; the address wraps."""
 
     opcode: ClassVar[str] = "addptr"
     pointer: Value = operand()
@@ -29,7 +30,8 @@ class AddPtr(Op):
 
     def type_rule(self) -> tuple[Type, ...]:
         require(is_pointer(self.pointer.type), "the base must be a pointer, got {}", self.pointer.type)
-        require(is_integer(self.offset.type), "a pointer offset must be an integer, got {}", self.offset.type)
+        wide = element_of(self.offset.type) in (i32, i64)
+        require(wide, "a pointer offset must be an integer, i32 or i64, got {}", self.offset.type)
         require(
             shape_of(self.pointer.type) == shape_of(self.offset.type),
             "shapes of pointer and offset differ: {} and {}",

@@ -30,8 +30,7 @@ class Constant(Op):
         python = {"bool": bool, "int": int, "float": float}[self.type.kind]
         require(type(self.value) is python, "a constant of type {} cannot be {!r}", self.type, self.value)
         if isinstance(self.value, int) and self.type.kind == "int":
-            half = 1 << self.type.bits - 1
-            require(-half <= self.value < half, "{} does not fit {}", self.value, self.type)
+            require(self.type.low <= self.value <= self.type.high, "{} does not fit {}", self.value, self.type)
         return (self.type,)
 
 
