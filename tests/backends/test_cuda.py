@@ -9,57 +9,32 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mytriton import language as tl
 from mytriton.backends.cuda.backend import BACKEND, options
 from mytriton.backends.cuda.emit import emit
 from mytriton.backends.cuda.literals import literal
 from mytriton.backends.cuda.names import mangle
 from mytriton.backends.cuda.positions import owner, position
 from mytriton.backends.nvidia import nvrtc
-from mytriton.compile import compile_kernel
-from mytriton.frontend.read import kernel_of
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Builder, parameter
-from mytriton.ir.core import ParamInfo
 from mytriton.layout.assign import lay_out
 from mytriton.layout.layout import Layout, blocked, replicated
-from mytriton.specialize import Specialization
 from mytriton.stage import Compilation
 from mytriton.target import CHIPS, Target
-from mytriton.types import PointerType, ScalarType, f16, f32, f64, i32, i64
+from mytriton.types import ScalarType, f16, f32, f64, i32, i64
+from tests.backends import seed_kernels
 from tests.backends.emulate import build
 from tests.backends.gpu_case import Case, check, elementwise, pointer
 from tests.backends.gpu_cases import every_case, memory_cases
 from tests.backends.gpu_memory_cases import scalar_update
+from tests.backends.seed_kernels import add_kernel, copy_kernel
 
 Golden = Callable[[str, str], None]
 
 
-def add_kernel(x, y, out, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
-    pid = tl.program_id(0)
-    offs = pid * BLOCK + tl.arange(0, BLOCK)
-
-    mask = offs < n
-
-    a = tl.load(x + offs, mask=mask, other=0.0)
-    b = tl.load(y + offs, mask=mask, other=0.0)
-
-    tl.store(out + offs, a + b, mask=mask)
-
-
-def copy_kernel(x, out, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
-    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offs < n
-    tl.store(out + offs, tl.load(x + offs, mask=mask, other=0.0), mask=mask)
-
-
 def compiled(function: Callable[..., object], block: int, target: Target, aligned: bool = True) -> Compilation:
-    """A compilation for f32 arrays and an i32 size."""
-    kernel = kernel_of(function)
-    *pointers, n, _ = (p.name for p in kernel.params)
-    params = tuple((name, PointerType(f32), ParamInfo(aligned)) for name in pointers)
-    return compile_kernel(kernel, Specialization((*params, (n, i32, ParamInfo(aligned))), (("BLOCK", block),)), target)
+    return seed_kernels.compiled(function, block, target, arrays=aligned, size=aligned)
 
 
 def emitted(case: Case, target: Target) -> str:

@@ -21,7 +21,8 @@ from mytriton.target import CHIPS, Target
 from mytriton.types import f32
 from tests.backends import gpu_cases
 from tests.backends.gpu_case import edges, elementwise
-from tests.backends.mlir_support import SEED, add_kernel, compiled, ptx_of
+from tests.backends.mlir_support import SEED, ptx_of
+from tests.backends.seed_kernels import add_kernel, compiled
 from tests.ir import kernels
 from tests.ir.kernels import binary_kernel
 

@@ -15,7 +15,8 @@ from mytriton.target import Target
 from mytriton.types import PointerType, f32, i32
 from tests.backends import gpu_cases
 from tests.backends.gpu_memory_cases import pointer_choice
-from tests.backends.mlir_support import SEED, add_kernel, compiled, copy_kernel, emitted, ptx_of
+from tests.backends.mlir_support import SEED, emitted, ptx_of
+from tests.backends.seed_kernels import add_kernel, compiled, copy_kernel
 
 pytest.importorskip("mlir.ir", reason="needs the MLIR bindings", exc_type=ImportError)
 
