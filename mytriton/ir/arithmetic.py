@@ -140,10 +140,33 @@ def _add_ptr(op: ops.AddPtr, pointer: Array, offset: Array) -> Array:
     return moved
 
 
+def _bitcast(op: ops.Bitcast, source: Array) -> Array:
+    return source if isinstance(op.to, PointerType) else source.view(DTYPES[op.to])
+
+
+def _broadcast(op: ops.Broadcast, source: Array) -> Array:
+    return np.broadcast_to(source, op.shape)
+
+
+def _reduce(op: ops.Reduce, source: Array) -> Array:
+    # Halves are combined until one element is left: a balanced tree, which loses less than a running sum.
+    combine = ops.COMBINE[op.combine]
+    left = np.moveaxis(source, op.axis, 0)
+    while len(left) > 1:
+        half = len(left) // 2
+        left = np.asarray(EVALUATE[combine](None, left[:half], left[half:]))
+    return np.asarray(left[0])
+
+
 EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Constant: _constant,
     ops.Cast: _cast,
+    ops.Bitcast: _bitcast,
     ops.Splat: _splat,
+    ops.Broadcast: _broadcast,
+    ops.Reshape: lambda op, source: np.reshape(source, op.shape),
+    ops.Transpose: lambda op, source: np.transpose(source, op.order),
+    ops.Reduce: _reduce,
     ops.Arange: _arange,
     ops.AddPtr: _add_ptr,
     ops.Add: _plain(np.add),
@@ -159,6 +182,8 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Shr: _shr,
     ops.Maximum: _plain(np.fmax),
     ops.Minimum: _plain(np.fmin),
+    ops.MaximumNan: _plain(np.maximum),
+    ops.MinimumNan: _plain(np.minimum),
     ops.Neg: _plain(np.negative),
     ops.Not: _plain(np.invert),
     ops.Abs: _plain(np.abs),

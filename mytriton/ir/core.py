@@ -24,11 +24,13 @@ class TypeRuleError(Exception):
 
 
 class Effect(Enum):
-    """What an operation does to memory. Only NONE may be merged or moved freely; a READ may be dropped if unused."""
+    """What an operation does besides its results. Only NONE may be merged or moved freely; a READ may be dropped if
+    unused; OUTPUT touches no memory, but keeps its place among all that is not NONE."""
 
     NONE = "none"
     READ = "read"
     WRITE = "write"
+    OUTPUT = "output"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,6 +52,11 @@ class Value:
 def operand(default: Any = dataclasses.MISSING) -> Any:
     """A field that holds a `Value` (or None where it is optional)."""
     return field(default=default, metadata={"role": "operand"})
+
+
+def operands(default: Any = dataclasses.MISSING) -> Any:
+    """A field that holds a tuple of `Value`s."""
+    return field(default=default, metadata={"role": "operand", "variadic": True})
 
 
 def attribute(default: Any = dataclasses.MISSING) -> Any:
@@ -91,7 +98,10 @@ class Op:
     def operands(self) -> tuple[Value, ...]:
         """The operands that are present, in field order."""
         fields = self.__dict__
-        return tuple([v for n in _OPERANDS[type(self)] if (v := fields[n]) is not None])
+        found = [v for n in _OPERANDS[type(self)] if (v := fields[n]) is not None]
+        for name in _VARIADIC[type(self)]:  # the last operand fields
+            found += fields[name]
+        return tuple(found)
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -116,6 +126,9 @@ class Op:
         """This operation with operands replaced, and other fields changed; the same object if nothing is."""
         fields = self.__dict__
         changes |= {n: mapping[v] for n in _OPERANDS[type(self)] if (v := fields[n]) in mapping}
+        for name in _VARIADIC[type(self)]:
+            if any(v in mapping for v in fields[name]):
+                changes[name] = tuple([mapping.get(v, v) for v in fields[name]])
         return self.evolve(**changes) if changes else self
 
     def with_regions(self, blocks: tuple[Block, ...]) -> Op:
@@ -130,20 +143,24 @@ class Op:
 class _FieldNames(dict[type[Op], tuple[str, ...]]):
     """The names of the fields that play one role, by class: looked up for every operation in every walk."""
 
-    def __init__(self, role: str) -> None:
-        self._role = role
+    def __init__(self, role: str, variadic: bool = False) -> None:
+        self._metadata = {"role": role, **({"variadic": True} if variadic else {})}
 
     def __missing__(self, cls: type[Op]) -> tuple[str, ...]:
-        names = self[cls] = tuple(f.name for f in dataclasses.fields(cls) if f.metadata.get("role") == self._role)
+        names = self[cls] = tuple(f.name for f in dataclasses.fields(cls) if f.metadata == self._metadata)
         return names
 
 
-_OPERANDS, _ATTRIBUTES, _REGIONS = _FieldNames("operand"), _FieldNames("attribute"), _FieldNames("region")
+_OPERANDS, _VARIADIC = _FieldNames("operand"), _FieldNames("operand", variadic=True)
+_ATTRIBUTES, _REGIONS = _FieldNames("attribute"), _FieldNames("region")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Block:
-    """A sequence of operations with parameters (loop-carried values, for a loop's body)."""
+    """A sequence of operations with parameters (loop-carried values, for a loop's body).
+
+    The block of a structured operation ends with a `Yield`, which hands values back to it; a function's with none.
+    """
 
     params: tuple[Value, ...]
     ops: tuple[Op, ...]

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from mytriton.diagnostics import LaunchError, location
+from mytriton.diagnostics import InternalError, LaunchError, location
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES, POINTER, Array, evaluate
-from mytriton.ir.core import Func, Op, Value
+from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.printer import Printer
 from mytriton.source import SourceUnit
-from mytriton.types import PointerType, element_of, i1
+from mytriton.types import PointerType, element_of, i1, shape_of
 
-#: Called after every operation with the program's position, the operation and its result (None for a store).
+#: Called after every operation but structured ones with the program's position, the operation and its result (None if
+#: it has none).
 Observer = Callable[[tuple[int, int, int], Op, "Array | None"], None]
 
 
@@ -29,6 +30,13 @@ class OutOfBounds(Exception):
 
     def __init__(self, position: int, index: int, parameter: int) -> None:
         self.position, self.index, self.parameter = position, index, parameter
+
+
+class AssertionFailed(Exception):
+    """An assertion that does not hold, at a position in its block."""
+
+    def __init__(self, position: int) -> None:
+        self.position = position
 
 
 @dataclass(frozen=True)
@@ -134,7 +142,7 @@ def run(
         for z in range(extents[2]):
             for y in range(extents[1]):
                 for x in range(extents[0]):
-                    _run_program(func, memory, (x, y, z), extents, observe, units)
+                    _Program(func, memory, (x, y, z), extents, observe, units).run()
 
 
 def execute(
@@ -144,7 +152,7 @@ def execute(
     program: tuple[int, int, int],
     grid: tuple[int, ...],
 ) -> Array | None:
-    """Execute one operation of one program; the result, or None for a store."""
+    """Execute one operation of one program; the result, or None if it has none."""
     match op:
         case ops.ProgramId():
             return np.array(program[op.axis], np.int32)
@@ -155,6 +163,13 @@ def execute(
         case ops.Store():
             memory.store(values[op.pointer], values[op.value], _get(values, op.mask))
             return None
+        case ops.Assert():
+            if not values[op.condition].all():
+                raise AssertionFailed(int(np.argmin(values[op.condition])))
+            return None
+        case ops.Print():
+            print_elements(op, [values[v] for v in op.values], program)
+            return None
         case _:
             return evaluate(op, [values[v] for v in op.operands])
 
@@ -163,24 +178,79 @@ def _get(values: Mapping[Value, Array], value: Value | None) -> Array | None:
     return None if value is None else values[value]
 
 
-def _run_program(
-    func: Func,
-    memory: Memory,
-    program: tuple[int, int, int],
-    grid: tuple[int, ...],
-    observe: Observer | None,
-    units: Sequence[SourceUnit],
-) -> None:
-    values = dict(memory.values)
-    for op in func.body.ops:
-        try:
-            result = execute(op, values, memory, program, grid)
-        except OutOfBounds as error:
-            raise LaunchError(explain(func, op, error, memory, program, units)) from None
-        if result is not None:
-            values[op.result] = result
-        if observe is not None:
-            observe(program, op, result)
+def trips(lower: Array, upper: Array, step: Array) -> list[Array]:
+    """The values of a loop's variable, in its type; none for a step of 0."""
+    dtype = lower.dtype.type
+    numbers = range(int(lower), int(upper), int(step)) if int(step) else ()
+    return [np.asarray(dtype(n)) for n in numbers]
+
+
+class _Program:
+    """One program of a launch."""
+
+    def __init__(
+        self,
+        func: Func,
+        memory: Memory,
+        program: tuple[int, int, int],
+        grid: tuple[int, ...],
+        observe: Observer | None,
+        units: Sequence[SourceUnit],
+    ) -> None:
+        self.func, self.memory, self.program, self.grid = func, memory, program, grid
+        self.observe, self.units = observe, units
+        self.values = dict(memory.values)
+
+    def run(self) -> None:
+        self._block(self.func.body, ())
+
+    def _block(self, block: Block, arguments: Sequence[Array]) -> tuple[Array, ...]:
+        """Run a block; what it yields. Recursion follows the nesting of regions, not the length of the kernel."""
+        self.values.update(zip(block.params, arguments, strict=False))  # a function's parameters are there already
+        for op in block.ops:
+            if isinstance(op, ops.Yield):
+                return self._all(op.values)
+            if op.regions:
+                self.values.update(zip(op.results, self._structured(op), strict=True))
+                continue
+            try:
+                result = execute(op, self.values, self.memory, self.program, self.grid)
+            except OutOfBounds as error:
+                raise LaunchError(explain(self.func, op, error, self.memory, self.program, self.units)) from None
+            except AssertionFailed as error:
+                raise LaunchError(failure(op, error, self.program, self.units)) from None
+            if result is not None:
+                self.values[op.result] = result
+            if self.observe is not None:
+                self.observe(self.program, op, result)
+        return ()
+
+    def _all(self, values: Sequence[Value]) -> tuple[Array, ...]:
+        return tuple(self.values[v] for v in values)
+
+    def _structured(self, op: Op) -> tuple[Array, ...]:
+        match op:
+            case ops.If():
+                return self._block(op.then if self.values[op.condition] else op.orelse, ())
+            case ops.For():
+                carried = self._all(op.initial)
+                for number in trips(*self._all((op.lower, op.upper, op.step))):
+                    carried = self._block(op.body, (number, *carried))
+                return carried
+            case ops.While():
+                carried = self._all(op.initial)
+                while self._block(op.condition, carried)[0]:
+                    carried = self._block(op.body, carried)
+                return carried
+        raise InternalError(f"the interpreter does not know `{op.opcode}`")
+
+
+def print_elements(op: ops.Print, arrays: Sequence[Array], program: tuple[int, int, int]) -> None:
+    """One line an element, on standard output: `pid (0, 0, 0) idx (3) prefix: 1.5`."""
+    for array in arrays:
+        for index in np.ndindex(array.shape):
+            place = ", ".join(map(str, index))
+            print(f"pid ({', '.join(map(str, program))}) idx ({place}) {op.prefix}: {array[index]}")
 
 
 def explain(
@@ -192,11 +262,24 @@ def explain(
     units: Sequence[SourceUnit] = (),
 ) -> str:
     """The sentence for an access outside an array."""
-    where = location(op.span, units)
-    if not where and op.span is not None:
-        where = f"line {op.span.line} of the kernel, column {op.span.column}"
+    where = _where(op, units)
     size = memory.buffers[error.parameter].flat.size
     return (
         f"{where + ': ' if where else ''}{op.opcode} outside of `{func.params[error.parameter].id}`: element "
         f"{error.index} of {size}, lane {error.position} of program {program}, in `{Printer(func).op(op)}`"
     )
+
+
+def failure(op: Op, error: AssertionFailed, program: tuple[int, int, int], units: Sequence[SourceUnit] = ()) -> str:
+    """The sentence for an assertion that does not hold."""
+    assert isinstance(op, ops.Assert)
+    where = _where(op, units)
+    lane = f"lane {error.position} of " if shape_of(op.condition.type) else ""
+    return f"{where + ': ' if where else ''}assertion failed in {lane}program {program}: {op.message}"
+
+
+def _where(op: Op, units: Sequence[SourceUnit]) -> str:
+    where = location(op.span, units)
+    if not where and op.span is not None:
+        where = f"line {op.span.line} of the kernel, column {op.span.column}"
+    return where

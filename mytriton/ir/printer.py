@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mytriton.ir.core import Block, Func, Op, Value, definitions
-from mytriton.ir.ops import Cast, Constant, Splat
+from mytriton.ir.ops import Cast, Constant, For, If, Splat, While, Yield
+from mytriton.ir.ops.control import terminator
 from mytriton.stage import Line
 
 
@@ -50,14 +53,35 @@ class Printer:
         return tuple(dict.fromkeys(found))
 
     def op(self, op: Op) -> str:
-        """One operation as text, without its regions."""
+        """One operation as text; of a structured one the line that opens it, without the brace."""
+        if op.regions:
+            return self._head(op)
         operands = ", ".join(self.value(v) for v in op.operands)
-        attributes = ", ".join(f"{k}={v}" for k, v in op.attributes.items() if not isinstance(op, (Cast, Splat)))
+        shown = {} if isinstance(op, (Cast, Splat)) else op.attributes
+        # Hints and flags that are not given are not worth their place.
+        attributes = ", ".join(f"{k}={v}" for k, v in shown.items() if v != "" and v is not False)
         text = op.opcode + (f" {operands}" if operands else "") + (f" {{{attributes}}}" if attributes else "")
-        if op.results:
-            names = ", ".join(v.id for v in op.results)
-            text = f"{names} = {text} : {', '.join(str(v.type) for v in op.results)}"
-        return text
+        return self._results(op, text)
+
+    def _head(self, op: Op) -> str:
+        text = op.opcode
+        if isinstance(op, For):
+            lower, upper, step = (self.value(v) for v in (op.lower, op.upper, op.step))
+            text += f" {op.induction.id} = {lower} to {upper} step {step}{self._carried(op.carried, op.initial)}"
+        elif isinstance(op, While):
+            text += self._carried(op.condition.params, op.initial)
+        else:
+            text += "".join(f" {self.value(v)}" for v in op.operands)
+        return self._results(op, text)
+
+    def _carried(self, params: Sequence[Value], initial: Sequence[Value]) -> str:
+        pairs = ", ".join(f"{p.id} = {self.value(v)}" for p, v in zip(params, initial, strict=False))
+        return f" with {pairs}" if pairs else ""
+
+    def _results(self, op: Op, text: str) -> str:
+        if not op.results:
+            return text
+        return f"{', '.join(v.id for v in op.results)} = {text} : {', '.join(str(v.type) for v in op.results)}"
 
 
 def print_func(func: Func) -> list[Line]:
@@ -68,11 +92,24 @@ def print_func(func: Func) -> list[Line]:
     def block(body: Block, indent: str) -> None:
         # Recursion follows the nesting of loops in the kernel, not the length of expressions.
         for op in body.ops:
-            if op.inline:
+            if op.inline or (isinstance(op, Yield) and not op.values):
                 continue
-            lines.append(Line(indent + printer.op(op), op.span, printer.ids(op)))
-            for inner in op.regions:
+            ids = (*printer.ids(op), *(p.id for b in op.regions[:1] for p in b.params))
+            lines.append(Line(indent + printer.op(op) + (" {" if op.regions else ""), op.span, ids))
+            for number, inner in enumerate(op.regions):
+                if number > 0:
+                    if isinstance(op, If) and _is_empty(inner):
+                        continue
+                    params = f" with {', '.join(p.id for p in inner.params)}" if inner.params else ""
+                    word = "else" if isinstance(op, If) else "do"
+                    lines.append(Line(f"{indent}}} {word}{params} {{", op.span, tuple(p.id for p in inner.params)))
                 block(inner, indent + "  ")
+            if op.regions:
+                lines.append(Line(indent + "}", op.span))
 
     block(func.body, "")
     return lines
+
+
+def _is_empty(block: Block) -> bool:
+    return len(block.ops) == 1 and not terminator(block).values

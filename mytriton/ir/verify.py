@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from mytriton.diagnostics import InternalError
 from mytriton.ir.core import Block, Func, Op, TypeRuleError, Value
+from mytriton.ir.ops import Yield
 from mytriton.ir.printer import Printer
 
 #: Prints raw ids: the definitions of a broken function cannot be trusted to print inside their users.
@@ -16,7 +17,8 @@ def verify(func: Func) -> None:
     """Raise `InternalError`, naming the operation, its place and the reason, unless `func` is well formed.
 
     Ids are unique and below `next_value`/`next_inline`; every operand is defined before it is used, in the same block
-    or an enclosing one; every result has the type that its operation's rule gives.
+    or an enclosing one; every result has the type that its operation's rule gives; a `Yield` ends the block of every
+    structured operation, and stands nowhere else.
     """
     _Verifier(func).block(func.body)
 
@@ -27,19 +29,21 @@ class _Verifier:
         self.ids: set[str] = set()
         self.visible: set[Value] = set()
 
-    def block(self, block: Block) -> None:
+    def block(self, block: Block, nested: bool = False) -> None:
         # Recursion follows the nesting of regions, not the length of the kernel.
         defined: list[Value] = []
         for param in block.params:
             self._define(param, None, defined)
-        for op in block.ops:
+        for position, op in enumerate(block.ops):
+            if isinstance(op, Yield) and (not nested or position != len(block.ops) - 1):
+                self._fail(op, "does not end the block of a structured operation")
             for operand in op.operands:
                 if operand not in self.visible:
                     where = "where it is not visible" if operand.id in self.ids else "before it is defined"
                     self._fail(op, f"uses {operand.id} {where}")
             self._types(op)
             for region in op.regions:
-                self.block(region)
+                self.block(region, nested=True)
             for result in op.results:
                 self._define(result, op, defined)
         self.visible.difference_update(defined)

@@ -2,26 +2,30 @@
 
 An operation on blocks is done once for each register of a thread, so the emitters print loops over registers. Fusing
 all operations into one loop would let a thread store before it has loaded everything, and one loop an operation reads
-badly; a *segment* is a run of operations that may share one loop.
+badly; a *segment* is a run of operations that may share one loop. Operations in which threads need what other threads
+hold stand by themselves, and structured operations hold the items of their blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.layout.layout import Layout
+from mytriton.layout.ops import Convert, PartialReduce
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Operations done together, in order, for each of `registers` registers of one layout; 1 register needs no loop.
 
-    `layout` is None for scalar operations. `escaping` are the block values that later segments use, but for splats,
-    which are made again from their scalar; with more than one register these are kept in per-thread arrays. If
-    `barrier`, all threads of the program wait for each other (`__syncthreads`, `gpu.barrier`) before they enter the
-    segment.
+    `layout` is None for scalar operations. `escaping` are the block values that other items use (later ones, or a
+    `Yield`), but for splats, which are made again from their scalar; with more than one register these are kept in
+    per-thread arrays. If `barrier`, all threads of the program wait for each other (`__syncthreads`, `gpu.barrier`)
+    before they enter the segment.
     """
 
     layout: Layout | None
@@ -36,14 +40,57 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class LaidOut:
-    """A function with a layout for every value, cut into segments.
+class Exchange:
+    """One operation that combines or moves what different registers or threads hold; its operand, if a block of more
+    than one register, is in an array, and so is its result. `barrier` as for a segment."""
 
-    Every operation stands in one segment, inline ones (constants, casts, splats) too, after its operands; scalars that
-    depend on no load stand in the first. Operations that touch memory keep their order.
+    op: Convert | PartialReduce
+    barrier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A structured operation and the items of its blocks, in the order of `op.regions`, without their `Yield`.
+
+    A carried block value has one layout: that of the initial value, the block's parameter, the yielded value and the
+    result. `barrier` as for a segment.
+    """
+
+    op: ops.For | ops.While | ops.If
+    blocks: tuple[tuple[Item, ...], ...]
+    barrier: bool = False
+
+
+Item: TypeAlias = "Segment | Exchange | Nested"
+
+
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """A function with a layout for every value, cut into items.
+
+    `func` holds the conversions and partial reductions that the layout step made. Every operation stands in one item,
+    inline ones (constants, casts, splats) too, after its operands; scalars that depend on no load stand in the first
+    of their block. Operations that touch memory keep their order.
     """
 
     func: Func
     layouts: Mapping[Value, Layout]
-    segments: tuple[Segment, ...]
+    items: tuple[Item, ...]
     num_warps: int
+
+    def walk(self) -> Iterator[Item]:
+        """Every item, outer before inner, in order."""
+        stack: list[Iterator[Item]] = [iter(self.items)]
+        while stack:
+            for item in stack[-1]:
+                yield item
+                if isinstance(item, Nested):
+                    stack.extend(iter(block) for block in reversed(item.blocks))
+                    break
+            else:
+                stack.pop()
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Every segment, nested ones too."""
+        return tuple(item for item in self.walk() if isinstance(item, Segment))

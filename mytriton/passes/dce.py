@@ -12,8 +12,8 @@ from mytriton.stage import Change
 def _is_root(op: Op) -> bool:
     """Whether an operation is needed whoever uses it: it writes, or it ends a block (then it has no result)."""
     if op.regions:
-        return any(inner.effect is Effect.WRITE for b in op.regions for inner in walk(b))
-    return op.effect is Effect.WRITE or not op.results
+        return any(inner.effect in (Effect.WRITE, Effect.OUTPUT) for b in op.regions for inner in walk(b))
+    return op.effect in (Effect.WRITE, Effect.OUTPUT) or not op.results
 
 
 class _Sweeper:

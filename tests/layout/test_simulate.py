@@ -69,7 +69,7 @@ def test_without_the_barrier_threads_would_disagree() -> None:
     laid_out = lay_out(counter_kernel(128), Target())
     segments = tuple(dataclasses.replace(s, barrier=False) for s in laid_out.segments)
     counter, out = np.array([7], np.int32), np.zeros(128, np.int32)
-    simulate.run(dataclasses.replace(laid_out, segments=segments), [counter, out], (1,))
+    simulate.run(dataclasses.replace(laid_out, items=segments), [counter, out], (1,))
     assert out.tolist() == [7] * 32 + [8] * 96
 
 

@@ -5,6 +5,16 @@ computes is stated in its docstring, executed by `ir/arithmetic.py` and `ir/inte
 (SEMANTICS).
 """
 
+from mytriton.ir.ops.control import (
+    For,
+    If,
+    While,
+    Yield,
+)
+from mytriton.ir.ops.effects import (
+    Assert,
+    Print,
+)
 from mytriton.ir.ops.elementwise import (
     Abs,
     Add,
@@ -20,7 +30,9 @@ from mytriton.ir.ops.elementwise import (
     Div,
     FloorDiv,
     Maximum,
+    MaximumNan,
     Minimum,
+    MinimumNan,
     Mod,
     Mul,
     Neg,
@@ -54,8 +66,16 @@ from mytriton.ir.ops.memory import (
     Load,
     Store,
 )
+from mytriton.ir.ops.shapes import (
+    COMBINE,
+    Broadcast,
+    Reduce,
+    Reshape,
+    Transpose,
+)
 from mytriton.ir.ops.values import (
     Arange,
+    Bitcast,
     Cast,
     Constant,
     NumPrograms,
@@ -64,12 +84,16 @@ from mytriton.ir.ops.values import (
 )
 
 __all__ = [
+    "COMBINE",
     "Abs",
     "Add",
     "AddPtr",
     "And",
     "Arange",
+    "Assert",
     "Binary",
+    "Bitcast",
+    "Broadcast",
     "Cast",
     "Ceil",
     "CmpEq",
@@ -88,11 +112,15 @@ __all__ = [
     "Floor",
     "FloorDiv",
     "Fma",
+    "For",
+    "If",
     "Load",
     "Log",
     "Log2",
     "Maximum",
+    "MaximumNan",
     "Minimum",
+    "MinimumNan",
     "Mod",
     "Mul",
     "Neg",
@@ -100,7 +128,10 @@ __all__ = [
     "NumPrograms",
     "Or",
     "Pow",
+    "Print",
     "ProgramId",
+    "Reduce",
+    "Reshape",
     "Rsqrt",
     "Select",
     "Shl",
@@ -111,6 +142,9 @@ __all__ = [
     "Store",
     "Sub",
     "Tanh",
+    "Transpose",
     "Unary",
+    "While",
     "Xor",
+    "Yield",
 ]

@@ -158,6 +158,24 @@ class Minimum(Binary):
     commutative = True
 
 
+class MaximumNan(Binary):
+    """The larger; NaN if one operand is NaN (IEEE 754-2019 maximum, `np.maximum`). Which zero is returned for -0.0 and
+    +0.0 is unspecified."""
+
+    opcode = "maximum_nan"
+    accepts = "float"
+    commutative = True
+
+
+class MinimumNan(Binary):
+    """The smaller; NaN if one operand is NaN (IEEE 754-2019 minimum, `np.minimum`). Which zero is returned for -0.0 and
+    +0.0 is unspecified."""
+
+    opcode = "minimum_nan"
+    accepts = "float"
+    commutative = True
+
+
 class Neg(Unary):
     """-x; integers wrap, floats flip the sign bit (so -0.0 comes from 0.0)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mytriton.ir.core import Effect, Op, TypeRuleError, Value, operand
+from mytriton.ir.core import Effect, Op, TypeRuleError, Value, attribute, operand
 from mytriton.ir.ops.rules import require
 from mytriton.types import (
     PointerType,
@@ -49,13 +49,20 @@ def _check_mask(mask: Value | None, shape: tuple[int, ...]) -> None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Load(Op):
-    """The elements at `pointer`. Masked-off elements touch no memory and read as `other` (0 if it is absent)."""
+    """The elements at `pointer`. Masked-off elements touch no memory and read as `other` (0 if it is absent).
+
+    `cache` (ca cg cv cs wb wt) and `eviction` (evict_first, evict_last) are the author's hints; no result depends on
+    them. A `volatile` load is done where it is written, as often as it is written.
+    """
 
     opcode: ClassVar[str] = "load"
     effect: ClassVar[Effect] = Effect.READ
     pointer: Value = operand()
     mask: Value | None = operand(None)
     other: Value | None = operand(None)
+    cache: str = attribute("")
+    eviction: str = attribute("")
+    volatile: bool = attribute(False)
 
     def type_rule(self) -> tuple[Type, ...]:
         pointer = element_of(self.pointer.type)
@@ -71,13 +78,15 @@ class Load(Op):
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Store(Op):
     """Write `value` to `pointer` where `mask` is true. Of several elements with one address, one wins; a scalar store
-    happens once a program."""
+    happens once a program. `cache` and `eviction` as for a load."""
 
     opcode: ClassVar[str] = "store"
     effect: ClassVar[Effect] = Effect.WRITE
     pointer: Value = operand()
     value: Value = operand()
     mask: Value | None = operand(None)
+    cache: str = attribute("")
+    eviction: str = attribute("")
 
     def type_rule(self) -> tuple[Type, ...]:
         pointer = element_of(self.pointer.type)

@@ -9,8 +9,10 @@ from mytriton.ir.core import Op, TypeRuleError, Value, attribute, operand
 from mytriton.ir.ops.rules import require
 from mytriton.types import (
     BlockType,
+    PointerType,
     ScalarType,
     Type,
+    element_of,
     i32,
     is_pointer,
     with_element,
@@ -46,6 +48,24 @@ class Cast(Op):
 
     def type_rule(self) -> tuple[Type, ...]:
         require(not is_pointer(self.source.type), "a pointer cannot be cast to a number")
+        return (with_element(self.source.type, self.to),)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bitcast(Op):
+    """The same bits as another type of the same width; between pointers, the same address. i1 has no bits to keep."""
+
+    opcode: ClassVar[str] = "bitcast"
+    source: Value = operand()
+    to: ScalarType | PointerType = attribute()
+
+    def type_rule(self) -> tuple[Type, ...]:
+        old = element_of(self.source.type)
+        if isinstance(old, PointerType) or isinstance(self.to, PointerType):
+            both = isinstance(old, PointerType) and isinstance(self.to, PointerType)
+            require(both, "the bits of a pointer are no number: {} to {}", old, self.to)
+        else:
+            require(old.bits == self.to.bits, "{} and {} have different widths", old, self.to)
         return (with_element(self.source.type, self.to),)
 
 
