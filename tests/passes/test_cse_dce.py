@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import pytest
 
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
-from mytriton.ir.core import Block, Func, Op, Value, region
+from mytriton.ir.core import Block, Func, Value
 from mytriton.ir.printer import print_func
 from mytriton.ir.verify import verify
 from mytriton.passes import PASSES
 from mytriton.passes.cse import cse
 from mytriton.passes.dce import dce
 from mytriton.passes.fold import fold
-from mytriton.types import Type, f32, i1, i32, i64
+from mytriton.types import f32, i1, i32, i64
 from tests.ir.kernels import at, at_offsets, binary_kernel, copy_kernel, offsets, pointer
+from tests.ir.structured import loop
 
 
 def texts(func: Func) -> list[str]:
@@ -139,40 +139,28 @@ def test_pass_names_and_order() -> None:
     assert [p.name for p in PASSES] == ["fold", "cse", "dce"]
 
 
-# --- nested blocks, as loops will have --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Repeat(Op):
-    """A block run some times; stands for the structured control flow that passes must respect."""
-
-    opcode: ClassVar[str] = "repeat"
-    body: Block = region()
-
-    def type_rule(self) -> tuple[Type, ...]:
-        return ()
+# --- nested blocks ----------------------------------------------------------------------------------------------------
 
 
 def nested() -> Func:
-    """A block that repeats `n * n` of outside and stores `n + n`; then `n + n` again; then a block without effect."""
+    """A loop that makes `n * n` of outside again and stores `n + n`; then `n + n` again; then an unused loop."""
     b = Builder()
     n, out = parameter("n", i32), pointer("out", i32)
     a = b.add(ops.Mul, lhs=n, rhs=n)
 
-    def inner(make: list[type[ops.Binary]], store: bool) -> Op:
-        body = Builder(b.ids)
-        value: Value = n
-        for cls in make:
-            value = body.add(cls, lhs=n, rhs=n)
-        if store:
-            value = body.add(ops.Add, lhs=value, rhs=body.constant(0, i32))
-            body.append(ops.Store(pointer=out, value=value))
-        return Repeat(body=Block((), tuple(body.ops)))
+    def first(body: Builder, i: Value) -> list[Value]:
+        body.append(ops.Store(pointer=out, value=body.add(ops.Mul, lhs=n, rhs=n)))
+        twice = body.add(ops.Add, lhs=body.add(ops.Add, lhs=n, rhs=n), rhs=body.constant(0, i32))
+        body.append(ops.Store(pointer=out, value=twice))
+        return []
 
-    b.ops.append(inner([ops.Mul, ops.Add], store=True))
+    def second(body: Builder, i: Value, carried: Value) -> list[Value]:
+        return [body.add(ops.Sub, lhs=carried, rhs=carried)]
+
+    loop(b, 0, n, 1, [], first)
     b.append(ops.Store(pointer=out, value=b.add(ops.Add, lhs=n, rhs=n)))
     b.append(ops.Store(pointer=out, value=a))
-    b.ops.append(inner([ops.Sub], store=False))
+    loop(b, 0, n, 1, [n], second)
     return b.finish("nested", (n, out))
 
 
@@ -180,39 +168,43 @@ def test_passes_look_into_nested_blocks() -> None:
     func = nested()
     assert texts(func) == [
         "%0 = mul n, n : i32",
-        "repeat",
-        "  %1 = mul n, n : i32",
-        "  %2 = add n, n : i32",
-        "  %3 = add %2, 0 : i32",
-        "  store out, %3",
-        "%4 = add n, n : i32",
-        "store out, %4",
+        "for %1 = 0 to n step 1 {",
+        "  %2 = mul n, n : i32",
+        "  store out, %2",
+        "  %3 = add n, n : i32",
+        "  %4 = add %3, 0 : i32",
+        "  store out, %4",
+        "}",
+        "%5 = add n, n : i32",
+        "store out, %5",
         "store out, %0",
-        "repeat",
-        "  %5 = sub n, n : i32",
+        "%9 = for %6 = 0 to n step 1 with %7 = n : i32 {",
+        "  %8 = sub %7, %7 : i32",
+        "  yield %8",
+        "}",
     ]
     func, changes = fold(func)
     assert [c.rule for c in changes] == ["add_zero", "sub_self"]
     func, changes = cse(func)
-    assert [(c.before, c.after) for c in changes] == [("%1 = mul n, n : i32", "%0")]
+    assert [(c.before, c.after) for c in changes] == [("%2 = mul n, n : i32", "%0")]
     func, changes = dce(func)
-    assert [c.before for c in changes] == ["repeat"]
+    assert [c.before for c in changes] == ["%9 = for %6 = 0 to n step 1 with %7 = n : i32"]
     assert texts(func) == [
         "%0 = mul n, n : i32",
-        "repeat",
-        "  %2 = add n, n : i32",
-        "  store out, %2",
-        "%4 = add n, n : i32",  # the one inside may not have run
-        "store out, %4",
+        "for %1 = 0 to n step 1 {",
+        "  store out, %0",
+        "  %3 = add n, n : i32",
+        "  store out, %3",
+        "}",
+        "%5 = add n, n : i32",  # the one inside may not have run
+        "store out, %5",
         "store out, %0",
     ]
 
 
 def test_values_of_an_inner_block_are_not_visible_after_it() -> None:
     func = nested()
-    repeat = func.body.ops[1]
-    assert isinstance(repeat, Repeat)
-    inner = repeat.body.ops[1].result
+    inner = next(op for op in func.body.ops if isinstance(op, ops.For)).body.ops[0].result
     last = ops.Store(pointer=func.params[1], value=inner)
     broken = replace(func, body=Block(func.params, (*func.body.ops, last)))
     with pytest.raises(InternalError, match=r"`store out, %2` uses %2 where it is not visible$"):
