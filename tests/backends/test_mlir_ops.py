@@ -44,6 +44,8 @@ def _cases():
     functions = (ops.Exp, ops.Exp2, ops.Log, ops.Log2, ops.Sqrt, ops.Rsqrt, ops.Sin, ops.Cos, ops.Tanh, ops.Erf)
     for cls in (ops.Div, *functions, ops.Floor, ops.Ceil, ops.Pow, ops.Fma):
         yield from ((cls, t, {}) for t in (f16, bf16, f32, f64))
+    for cls in (ops.MaximumNan, ops.MinimumNan):
+        yield from ((cls, t, {}) for t in (f16, bf16, f32, f64))
     for cls in (ops.FloorDiv, ops.Shl, ops.Shr):
         yield from ((cls, t, {}) for t in INTEGERS)
     for cls in (ops.And, ops.Or, ops.Xor, ops.Not):
@@ -51,6 +53,8 @@ def _cases():
     for cls in (ops.CmpEq, ops.CmpNe, ops.CmpLt, ops.CmpLe, ops.CmpGt, ops.CmpGe, ops.Select):
         yield from ((cls, t, {}) for t in SCALARS.values())
     yield from ((ops.Cast, a, {"to": b}) for a in SCALARS.values() for b in SCALARS.values())
+    same_width = ((a, b) for a in SCALARS.values() for b in SCALARS.values() if a.bits == b.bits)
+    yield from ((ops.Bitcast, a, {"to": b}) for a, b in same_width)
 
 
 @pytest.mark.parametrize("width", [None, 8])

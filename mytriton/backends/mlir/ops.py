@@ -32,6 +32,8 @@ BINARY: Mapping[type[Op], tuple[str, str]] = {
     ops.Shr: ("arith.shrsi", ""),
     ops.Maximum: ("arith.maxsi", "arith.maxnumf"),
     ops.Minimum: ("arith.minsi", "arith.minnumf"),
+    ops.MaximumNan: ("", "arith.maximumf"),
+    ops.MinimumNan: ("", "arith.minimumf"),
     ops.Pow: ("", "math.powf"),
 }
 
@@ -83,12 +85,14 @@ class ElementEmitter(Writer):
 
     def emit(self, op: Op, result: str, operands: Sequence[str]) -> str:
         """Write `op`, leaving its result in the SSA name `result` (such as `%v3`), and return that. Takes `Cast`,
-        `Select`, and every unary, binary and comparison operation on numbers. Temporaries are named after the result
-        (`%v3_0`). Constants, splats and pointers are the caller's."""
+        `Bitcast`, `Select`, and every unary, binary and comparison operation on numbers. Temporaries are named after
+        the result (`%v3_0`). Constants, splats and pointers are the caller's."""
         self.begin(result)
         element = _scalar(op.operands[-1])
         if isinstance(op, ops.Cast):
             return cast(self, operands[0], element, op.to, result, narrows_f64=self._gpu)
+        if isinstance(op, ops.Bitcast):
+            return self.convert("arith.bitcast", operands[0], element, _scalar(op.result), result)
         if isinstance(op, ops.Select):
             return self.select(operands[0], operands[1], operands[2], element, result)
         if isinstance(op, ops.Compare):
