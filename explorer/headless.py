@@ -16,7 +16,7 @@ from explorer.cli import BadInput, Options, unknown
 from explorer.engine import messages as m
 from explorer.engine.client import SLOW_STAGES, Engine
 from explorer.model.codec import to_json
-from explorer.model.result import DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
+from explorer.model.result import NOT_IMPORTED, DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
 from explorer.model.signature import suggested
 from mytriton.stage import FAMILIES
 
@@ -77,8 +77,11 @@ class _Session:
         while True:
             module = (await self._next(m.ModuleRead)).module
             errors = [d for d in module.diagnostics if d.severity == "error"]
-            if module.executed or errors or not options.execute:
+            not_imported = [d for d in module.diagnostics if d.code == NOT_IMPORTED]
+            if module.executed or errors or not_imported or not options.execute:
                 break  # else it was read while it is still being executed
+        for finding in not_imported:
+            print(_text(finding), file=sys.stderr)
         if errors:
             raise BadInput(f"{options.path} cannot be used\n" + "\n".join(map(_text, errors)))
         if not module.kernels:

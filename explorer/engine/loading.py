@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from explorer.engine.plain import to_plain
-from explorer.model.result import DiagnosticView, ExampleInfo
+from explorer.model.result import NOT_IMPORTED, DiagnosticView, ExampleInfo
 from mytriton.diagnostics import MytritonError
 from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
@@ -90,8 +90,10 @@ def load(path: str, text: str) -> Loaded:
             _finding(path, error.__traceback__, what, 'put that under `if __name__ == "__main__":`')
         ) from None
     except ImportError as error:
-        hint = "install what it imports, or open the file with --no-exec"
-        raise LoadFailed(_finding(path, error.__traceback__, described(error), hint)) from None
+        # Files of kernels import much that is not installed where they are read: no error, the text still says a lot.
+        what = f"read without being executed, since an import fails: {described(error)}"
+        hint = "kernels, @jit helpers and constants are taken from the text; examples need the import"
+        raise LoadFailed(_finding(path, error.__traceback__, what, hint, NOT_IMPORTED, "warning")) from None
     except BaseException as error:  # noqa: BLE001 (whatever the author's code raises)
         hint = "mend that line, or open the file with --no-exec"
         raise LoadFailed(_finding(path, error.__traceback__, described(error), hint)) from None
@@ -125,10 +127,17 @@ def print_own_frames(error: BaseException, path: str) -> None:
         print(text + described(error))
 
 
-def _finding(path: str, where: TracebackType | None, message: str, hint: str) -> DiagnosticView:
+def _finding(
+    path: str,
+    where: TracebackType | None,
+    message: str,
+    hint: str,
+    code: str = "MT982",
+    severity: Literal["error", "warning"] = "error",
+) -> DiagnosticView:
     frames = [f for f in traceback.extract_tb(where) if f.filename == path]
     line = frames[-1].lineno if frames else None
     place = f"{path}:{line}" if line else path
     excerpt = f"\n{line} | {frames[-1].line}" if frames else ""
-    rendered = f"{place}: error[MT982]: {message}{excerpt}\nhelp: {hint}"
-    return DiagnosticView("MT982", "error", message, path, line, 1 if line else None, hint=hint, rendered=rendered)
+    rendered = f"{place}: {severity}[{code}]: {message}{excerpt}\nhelp: {hint}"
+    return DiagnosticView(code, severity, message, path, line, 1 if line else None, hint=hint, rendered=rendered)

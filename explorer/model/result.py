@@ -36,6 +36,10 @@ class ChangeView:
     line: int | None = None
 
 
+#: The code of the warning that a file was only read, since something it imports is not installed.
+NOT_IMPORTED = "MT983"
+
+
 @dataclass(frozen=True, slots=True)
 class DiagnosticView:
     """One finding. `rendered` is the whole text with source lines and carets, as a terminal would print it."""

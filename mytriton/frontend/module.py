@@ -9,16 +9,26 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import mytriton
 from mytriton import language
 from mytriton.diagnostics import CompileError
+from mytriton.frontend.decorators import (
+    JIT_WRAPPER,
+    first_config,
+    is_jit,
+    makes_kernels,
+    wrapped_later,
+    wraps_jit,
+)
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.kernel import MISSING, Kernel, Unresolved
 from mytriton.frontend.names import Lookup, is_constexpr, parameters, resolve, used_names
+from mytriton.frontend.package import imported_file
 from mytriton.frontend.parse import ExpressionParser
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.syntax import FunctionNode, Positions, functions, parse_text, unit_of
@@ -61,36 +71,31 @@ class Module:
 def read_module(text: str, path: str, known: Mapping[str, Any] | None = None) -> Module:
     """The kernels in the text of a file. Nothing of it is executed.
 
-    Globals are imports of this package, `triton` or `math`, and what follows from literals with arithmetic, `tl.*`
-    dtypes, `tl.constexpr(...)`, `triton.cdiv`, `math.*`, `min`, `max` and the like. Any other global keeps the value it
-    has in `known` (from an earlier execution); without one its use in a kernel is an error. Raises `CompileError` for
-    text that is not Python.
+    Globals are imports of this package, `triton` or `math`, of files beside this one or in its package (read the same
+    way), and what follows from literals with arithmetic, `tl.*` dtypes, `tl.constexpr(...)`, `triton.cdiv`, `math.*`,
+    `min`, `max` and the like. Any other global keeps the value it has in `known` (from an earlier execution); without
+    one its use in a kernel is an error. A constexpr parameter takes the value of the first `Config` of an
+    `autotune(configs=[...])`, if that is written out. Raises `CompileError` for text that is not Python.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     tree = parse_text(text, SourceUnit(path, path, 1, text))
     file = _File(text, path, known or {})
     top = file.scope(tree.body, {})
+    wrapped = wrapped_later(tree, top)
     kernels = []
     for node, outer in functions(tree):
         names = top
         if node.decorator_list:
             for function in outer:
                 names = file.scope(function.body, {**names, **file.parameters(function)})
-        if _is_jit(node, names):
+        if is_jit(node, names) or (not outer and node.name in wrapped):
             kernels.append(file.kernel(node, names))
     return Module(path, tuple(kernels))
 
 
-def _is_jit(node: FunctionNode, names: Mapping[str, Any]) -> bool:
-    for decorator in node.decorator_list:
-        target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if resolve(target, lambda name: names.get(name, MISSING)) is mytriton.jit:
-            return True
-    return False
-
-
 class _File:
-    def __init__(self, text: str, path: str, known: Mapping[str, Any]) -> None:
+    def __init__(self, text: str, path: str, known: Mapping[str, Any], files: ImportedFiles | None = None) -> None:
+        self.files = files or ImportedFiles()
         self._text = text
         self._path = path
         self._known = known
@@ -109,10 +114,12 @@ class _File:
             return MISSING if isinstance(value, Unresolved) else value
 
         found = {name: lookup(name) for name in used_names(node)}
+        config = {name: default(value) for name, value in first_config(node).items()}
+        params = parameters(node, positions, lookup, default)
         return Kernel(
             node.name,
             unit,
-            parameters(node, positions, lookup, default),
+            tuple(replace(p, default=config.get(p.name, p.default)) if p.is_constexpr else p for p in params),
             {name: value for name, value in found.items() if value is not MISSING},
         )
 
@@ -141,6 +148,8 @@ class _File:
                 for alias in node.names:
                     target = alias.name if alias.asname else alias.name.split(".")[0]
                     names[alias.asname or target] = self._import(target)
+            case ast.ImportFrom(names=[ast.alias(name="*")]):
+                names.update((n, v) for n, v in self._imported(node).items() if not n.startswith("_"))
             case ast.ImportFrom():
                 for alias in node.names:
                     names[alias.asname or alias.name] = self._import_from(node, alias.name)
@@ -151,9 +160,12 @@ class _File:
                 wrap = is_constexpr(node.annotation, _lookup(names)) and not isinstance(found, Unresolved)
                 names[name] = language.constexpr(found) if wrap else found
             case ast.FunctionDef():
-                names[node.name] = (
-                    KernelName() if _is_jit(node, names) else Unresolved("it is an ordinary Python function")
-                )
+                if is_jit(node, names):
+                    names[node.name] = KernelName()
+                elif wraps_jit(node, names):
+                    names[node.name] = JIT_WRAPPER
+                else:
+                    names[node.name] = Unresolved("it is an ordinary Python function")
             case _:
                 # What may or may not run, or runs often, leaves its names unknown; imports in it do count.
                 inner = list(ast.walk(node))
@@ -167,16 +179,27 @@ class _File:
         return _MODULES.get(target, self._unknown(target, f"it is the module {target!r}, which kernels cannot use"))
 
     def _import_from(self, node: ast.ImportFrom, name: str) -> Any:
-        path = f"{node.module}.{name}"
-        if path in _MODULES:
-            return _MODULES[path]
-        module = _MODULES.get(node.module or "")
-        if module is None or not hasattr(module, name):
-            return self._unknown(name, f"it is imported from {node.module!r}")
-        return getattr(module, name)
+        if not node.level:
+            path = f"{node.module}.{name}"
+            if path in _MODULES:
+                return _MODULES[path]
+            module = _MODULES.get(node.module or "")
+            if module is not None and hasattr(module, name):
+                return getattr(module, name)
+        found = self._imported(node).get(name, MISSING)
+        if found is MISSING or isinstance(found, Unresolved):
+            reason = found.reason if isinstance(found, Unresolved) else f"it is imported from {_spelled(node)!r}"
+            return self._unknown(name, reason)
+        return found
+
+    def _imported(self, node: ast.ImportFrom) -> Mapping[str, Any]:
+        """The names of a file that this one imports from; none if it is not in the same folder or package."""
+        file = imported_file(self._path, node.module or "", node.level)
+        return self.files.names(file) if file is not None else {}
 
     def _assigned(self, name: str, expr: ast.expr, names: Mapping[str, Any]) -> Any:
-        value = self.value(expr, names)
+        named = resolve(expr, _lookup(names))  # `jit = triton.jit`
+        value = self.value(expr, names) if not makes_kernels(named) else named
         return self._known.get(name, value) if isinstance(value, Unresolved) else value
 
     def value(self, expr: ast.expr, names: Mapping[str, Any]) -> Any:
@@ -203,6 +226,56 @@ class _File:
         except CompileError:
             return unknown
         return language.constexpr(value) if is_wrapped else value
+
+
+class ImportedFiles:
+    """The files that one reading of a module goes through: `stamps` say which they are, and in which version."""
+
+    def __init__(self) -> None:
+        self.stamps: dict[Path, _Stamp] = {}
+        self._open: set[Path] = set()
+
+    def names(self, file: Path) -> Mapping[str, Any]:
+        """The global names of a file; none while it is being read already (files may import each other), or if it
+        cannot be read."""
+        stamp = _stamp(file)
+        if stamp is None or file in self._open:
+            return {}
+        kept = _names_of_files.get(file)
+        if kept is None or any(_stamp(f) != s for f, s in kept[1].items()):
+            kept = self._read(file, stamp)
+            _names_of_files[file] = kept
+        self.stamps.update(kept[1])
+        return kept[0]
+
+    def _read(self, file: Path, stamp: _Stamp) -> tuple[Mapping[str, Any], dict[Path, _Stamp]]:
+        inner = ImportedFiles()
+        inner.stamps[file] = stamp
+        inner._open = self._open | {file}
+        try:
+            text = file.read_text(encoding="utf-8").replace("\r\n", "\n").replace("\r", "\n")
+            tree = parse_text(text, SourceUnit(str(file), str(file), 1, text))
+        except (OSError, UnicodeDecodeError, CompileError):
+            return {}, inner.stamps  # the import fails then, and each name of it is unknown
+        return _File(text, str(file), {}, inner).scope(tree.body, {}), inner.stamps
+
+
+_Stamp = tuple[int, int]
+
+#: The names of files that others import, as long as they and what they import in turn are unchanged.
+_names_of_files: dict[Path, tuple[Mapping[str, Any], dict[Path, _Stamp]]] = {}
+
+
+def _stamp(file: Path) -> _Stamp | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _spelled(node: ast.ImportFrom) -> str:
+    return "." * node.level + (node.module or "")
 
 
 def _plain(item: Known | Tuple) -> Any:

@@ -1,0 +1,67 @@
+"""Which functions of a file are kernels, told from their decorators, and what else those say."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+import mytriton
+from mytriton.frontend.kernel import MISSING
+from mytriton.frontend.names import Lookup, resolve
+from mytriton.frontend.syntax import FunctionNode
+
+#: Stands for a function of the file that wraps `jit`; as a decorator it makes a kernel.
+JIT_WRAPPER = object()
+
+
+def is_jit(node: FunctionNode, names: Mapping[str, Any]) -> bool:
+    """Whether one of the decorators is `jit`, or wraps it; what the others are does not matter."""
+    for decorator in node.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if makes_kernels(resolve(target, _lookup(names))):
+            return True
+    return False
+
+
+def makes_kernels(value: Any) -> bool:
+    return value is mytriton.jit or value is JIT_WRAPPER
+
+
+def wraps_jit(node: FunctionNode, names: Mapping[str, Any]) -> bool:
+    """Whether a function that is no kernel itself applies `jit` to one of its parameters, or hands it on."""
+    found = (part for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute)))
+    return any(makes_kernels(resolve(part, _lookup(names))) for part in found)
+
+
+def wrapped_later(tree: ast.Module, names: Mapping[str, Any]) -> set[str]:
+    """Names of functions that are made kernels by a call: `kernel = triton.jit(function)`."""
+    calls = (part for part in ast.walk(tree) if isinstance(part, ast.Call) and len(part.args) == 1)
+    return {
+        call.args[0].id
+        for call in calls
+        if isinstance(call.args[0], ast.Name) and resolve(call.func, _lookup(names)) is mytriton.jit
+    }
+
+
+def first_config(node: FunctionNode) -> dict[str, ast.expr]:
+    """The constexprs of the first `Config` in an `autotune(configs=[...])` decorator that is written out."""
+    for decorator in node.decorator_list:
+        if not isinstance(decorator, ast.Call) or _last_name(decorator.func) != "autotune":
+            continue
+        given = [*decorator.args[:1], *(k.value for k in decorator.keywords if k.arg == "configs")]
+        configs = given[0].elts if given and isinstance(given[0], (ast.List, ast.Tuple)) else []
+        first = configs[0] if configs else None
+        kwargs = first.args[0] if isinstance(first, ast.Call) and first.args else None
+        if isinstance(kwargs, ast.Dict):
+            pairs = zip(kwargs.keys, kwargs.values, strict=True)
+            return {k.value: v for k, v in pairs if isinstance(k, ast.Constant) and isinstance(k.value, str)}
+    return {}
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _lookup(names: Mapping[str, Any]) -> Lookup:
+    return lambda name: names.get(name, MISSING)

@@ -1,0 +1,142 @@
+"""Kernels of packages that are not installed, read from the text: files of one package, decorators, configurations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from mytriton import read_module
+from mytriton.frontend.kernel import MISSING, Kernel, Unresolved
+from mytriton.language import constexpr
+
+HEADER = "import torch\nimport triton\nimport triton.language as tl\n"
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(HEADER + dedent(text))
+
+
+def kernel(path: Path, name: str | None = None) -> Kernel:
+    found = read_module(path.read_text(), str(path)).kernel(name)
+    assert found is not None
+    return found
+
+
+USES = """
+@triton.jit
+def use(x):
+    tl.store(x, SCALE)
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from .constants import SCALE",
+        "from ..pkg.constants import SCALE",
+        "from . import nothing\nfrom .constants import *",
+        "from pkg.constants import SCALE",
+        "from pkg import SCALE",
+        "from constants import SCALE",
+        "from .again import SCALE",
+        "try:\n    from missing import SCALE\nexcept ImportError:\n    from .constants import SCALE",
+    ],
+)
+def test_constants_of_the_package(tmp_path: Path, line: str) -> None:
+    write(
+        tmp_path / "pkg",
+        {
+            "__init__.py": "from .constants import SCALE",
+            "constants.py": "SCALE = tl.constexpr(2 * 3)",
+            "again.py": "from .ring import SCALE",
+            "ring.py": "from .again import OTHER\nfrom .constants import SCALE",
+        },
+    )
+    path = tmp_path / "pkg" / "use.py"
+    path.write_text(f"{HEADER}{line}\n{USES}")
+    value = kernel(path).names["SCALE"]
+    assert isinstance(value, constexpr)
+    assert value.value == 6
+
+
+def test_a_changed_file_is_read_again_also_through_another(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"a.py": "S = tl.constexpr(1)", "b.py": "from a import S", "use.py": "from b import S as SCALE" + USES},
+    )
+    assert kernel(tmp_path / "use.py").names["SCALE"].value == 1
+    (tmp_path / "a.py").write_text(HEADER + "S = tl.constexpr(12)")
+    assert kernel(tmp_path / "use.py").names["SCALE"].value == 12
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({}, "it is imported from '.constants'"),
+        ({"constants.py": "SCALE = tl.constexpr("}, "it is imported from '.constants'"),
+        ({"constants.py": "SCALE = torch.tensor(3)"}, "it is set by code that is not executed here"),
+        ({"constants.py": "def SCALE(): pass"}, "it is an ordinary Python function"),
+    ],
+)
+def test_what_an_unknown_import_is(tmp_path: Path, files: dict[str, str], reason: str) -> None:
+    write(tmp_path, {**files, "use.py": "from .constants import SCALE" + USES})
+    value = kernel(tmp_path / "use.py").names["SCALE"]
+    assert isinstance(value, Unresolved)
+    assert value.reason == reason
+
+
+@pytest.mark.parametrize(
+    "decorators",
+    [
+        "@triton.jit",
+        "@triton.jit(do_not_specialize=['n'])",
+        "@libentry()\n@triton.autotune(configs=get(), key=['n'])\n@triton.jit",
+        "@triton.heuristics({'B': lambda args: 4})\n@triton.jit",
+        "@torch.library.custom_op('a', mutates_args=())\n@triton.jit",
+        "@jit",
+        "@ours",
+        "@ours(debug=True)",
+        "@imported",
+    ],
+)
+def test_decorators_are_looked_through(tmp_path: Path, decorators: str) -> None:
+    before = """
+        jit = triton.jit
+        from some_lib import libentry
+        from .wrappers import wrap as imported
+        def plain(fn):
+            return fn
+        def ours(fn=None, **options):
+            return triton.jit(fn) if fn else lambda fn: jit(fn, **options)
+        """
+    write(tmp_path, {"wrappers.py": "def wrap(fn):\n    return triton.jit(fn)"})
+    path = tmp_path / "use.py"
+    path.write_text(
+        f"{HEADER}{dedent(before)}\n@plain\ndef host(x):\n    pass\n\n{decorators}\ndef use(x, n):\n    pass\n"
+    )
+    assert [k.name for k in read_module(path.read_text(), str(path)).kernels] == ["use"]
+
+
+def test_a_function_wrapped_by_a_call_is_a_kernel() -> None:
+    text = HEADER + "def body(x):\n    tl.store(x, 1)\n\nkernel = triton.jit(body)\n"
+    assert [k.name for k in read_module(text, "f.py").kernels] == ["body"]
+
+
+def test_constexprs_of_the_first_configuration() -> None:
+    text = HEADER + dedent(
+        """
+        @triton.autotune(
+            [triton.Config({"BLOCK": 32 * 4, "UNKNOWN": torch.x}, num_warps=8), triton.Config({"BLOCK": 2})], key=["n"]
+        )
+        @triton.jit
+        def use(x, n, BLOCK: tl.constexpr, UNKNOWN: tl.constexpr, KEPT: tl.constexpr = 5):
+            pass
+        """
+    )
+    params = {p.name: p.default for p in read_module(text, "f.py").kernels[0].params}
+    assert params == {"x": MISSING, "n": MISSING, "BLOCK": 128, "UNKNOWN": MISSING, "KEPT": 5}
