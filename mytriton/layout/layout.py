@@ -2,14 +2,22 @@
 
 After Zhou et al., "Linear Layouts: Robust Code Generation of Efficient Tensor Computation Using F2" (2025). Extents are
 powers of two, so positions and hardware numbers are bit strings, and the element that register r of lane l of warp w
-holds is the exclusive or of the entries of the bits set in r, l and w. An entry 0 repeats data: those registers,
-lanes or warps hold copies.
+holds is the exclusive or of the entries of the bits set in r, l and w. An entry 0 repeats data: those lanes or warps
+hold copies.
+
+All layouts made here have entries of at most one bit, no register entry 0, and hold each position bit once. So
+conversions and broadcasts are permutations of bits too (`routes.py`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import prod
+from typing import TypeAlias
+
+#: The register, lane and warp entries: all of a layout but the shape of the block.
+Map: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,11 @@ class Layout:
     register: tuple[int, ...]
     lane: tuple[int, ...]
     warp: tuple[int, ...]
+
+    @property
+    def map(self) -> Map:
+        """The layout without the shape: what blocks share that may be handled in one loop over registers."""
+        return self.register, self.lane, self.warp
 
     @property
     def size(self) -> int:
@@ -41,6 +54,12 @@ class Layout:
             width *= 2
         return width
 
+    @property
+    def copies(self) -> int:
+        """Threads that hold each element."""
+        _, lane, warp = self.free_bits()
+        return 1 << lane.bit_count() + warp.bit_count()
+
     def position(self, register: int, lane: int, warp: int) -> int:
         """The element held by one register of one thread."""
         position = 0
@@ -58,9 +77,68 @@ class Layout:
         )
         return register, lane, warp
 
+    def holders(self, positions: int) -> tuple[int, int, int]:
+        """Masks of the register, lane and warp bits whose entries are in the mask `positions`."""
+        register, lane, warp = (
+            sum(1 << i for i, entry in enumerate(entries) if entry & positions)
+            for entries in (self.register, self.lane, self.warp)
+        )
+        return register, lane, warp
+
+    def reshaped(self, shape: tuple[int, ...]) -> Layout:
+        """The same elements, in row-major order, as a block of another shape."""
+        return replace(self, shape=shape)
+
+    def transposed(self, order: Sequence[int]) -> Layout:
+        """Axis i is axis `order[i]` of this layout; every register keeps its element."""
+        shape = tuple(self.shape[axis] for axis in order)
+        old = [b for axis in reversed(order) for b in _bits(self.shape, axis)]
+        return self._renamed(shape, dict(zip(old, _all_bits(shape), strict=True)))
+
+    def sliced(self, shape: tuple[int, ...]) -> Layout:
+        """The layout in which a block of `shape` is held so that it can be broadcast to this layout with no exchange:
+        the bits of the axes whose extent is 1 in `shape` are dropped. Lanes and warps then hold copies; registers do
+        not, so the slice may have fewer of them (`routes.broadcast_registers`)."""
+        kept = [b for axis in reversed(range(len(shape))) if shape[axis] > 1 for b in _bits(self.shape, axis)]
+        return self._renamed(shape, dict(zip(kept, _all_bits(shape), strict=True)))
+
+    def reduced(self, axis: int, bits: int) -> Layout:
+        """The layout once the bits of the mask `bits` have left the index along `axis`: lanes and warps that they told
+        apart hold copies, registers that they told apart have become one."""
+        gone = index_bits(self.shape, axis, bits)
+        extent = self.shape[axis] >> bits.bit_count()
+        shape = (*self.shape[:axis], extent, *self.shape[axis + 1 :])
+        kept = [b for b in _all_bits(self.shape) if not b & gone]
+        return self._renamed(shape, dict(zip(kept, _all_bits(shape), strict=True)))
+
+    def without(self, positions: int) -> Layout:
+        """The part of this layout that does not depend on the position bits of the mask: their entries are 0."""
+        register, lane, warp = (tuple(e & ~positions for e in entries) for entries in self.map)
+        return Layout(self.shape, register, lane, warp)
+
+    def _renamed(self, shape: tuple[int, ...], renamed: dict[int, int]) -> Layout:
+        """Position bits by their new names; those without one are dropped, and with them the registers they count."""
+        register = tuple(renamed[entry] for entry in self.register if entry in renamed)
+        lane, warp = (tuple(renamed.get(entry, 0) for entry in entries) for entries in (self.lane, self.warp))
+        return Layout(shape, register, lane, warp)
+
     def __str__(self) -> str:
         parts = (f"{n}={list(getattr(self, n))}" for n in ("register", "lane", "warp"))
         return f"layout<{'x'.join(map(str, self.shape)) or 'scalar'}: {', '.join(parts)}>"
+
+
+def index_bits(shape: tuple[int, ...], axis: int, bits: int) -> int:
+    """The position bits that stand for the bits of the mask `bits` of an index along `axis`."""
+    return bits * prod(shape[axis + 1 :])
+
+
+def _bits(shape: tuple[int, ...], axis: int) -> list[int]:
+    """The position bits of an axis, ascending. Those of the last axis are the lowest."""
+    return [index_bits(shape, axis, 1 << i) for i in range(_log2(shape[axis]))]
+
+
+def _all_bits(shape: tuple[int, ...]) -> list[int]:
+    return [1 << i for i in range(_log2(prod(shape)))]
 
 
 def _log2(n: int) -> int:

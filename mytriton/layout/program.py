@@ -17,15 +17,32 @@ from mytriton.ir.core import Func, Op, Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 
+#: The size of the buffer in shared memory that exchanges use. No launch attribute is needed up to 48 KB (CUDA
+#: programming guide, "Technical specifications"), and several programs fit on a multiprocessor.
+SHARED_BYTES = 32 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Operations done together, in order, for each of `registers` registers of one layout; 1 register needs no loop.
 
-    `layout` is None for scalar operations. `escaping` are the block values that other items use (later ones, or a
-    `Yield`), but for splats, which are made again from their scalar; with more than one register these are kept in
-    per-thread arrays. If `barrier`, all threads of the program wait for each other (`__syncthreads`, `gpu.barrier`)
-    before they enter the segment.
+    `layout` is None for scalar operations. The layouts of all blocks made in a segment have one `map` and differ from
+    `layout` in their shapes at most; so may those of what is stored, asserted or printed. In trip r of the loop an
+    operation makes register r of its result from register r of its operands, but:
+
+    - `Broadcast` reads register `number(broadcast_registers(layouts[source], layouts[result]), r)` of its operand. It
+      stands in the segment of its result; the operand's map is another (if it is not, r is read), so it is in an array
+      if it has more than one register.
+    - `Transpose` and `Reshape` read register r of their operand: the elements stay where they are and get other
+      positions. A `Transpose` stands in the segment of its result, whose map is another than the operand's.
+    - `Reshape` of a block of one element to a scalar is a scalar operation: all threads hold the element, in their one
+      register. (A scalar made a block is a `Splat` here.)
+    - `Store` and `Print` (of one value) are done by one of the threads that hold copies: that whose `free_bits` of
+      `layouts[pointer]`, or of the printed value's, are 0; of a scalar thread 0. All do the others.
+
+    `escaping` are the block values that other items use (later ones, nested ones, or a `Yield`), but for splats, which
+    are made again from their scalar; with more than one register these are kept in per-thread arrays. If `barrier`, all
+    threads of the program wait for each other (`__syncthreads`, `gpu.barrier`) before they enter the segment.
     """
 
     layout: Layout | None
@@ -42,7 +59,13 @@ class Segment:
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """One operation that combines or moves what different registers or threads hold; its operand, if a block of more
-    than one register, is in an array, and so is its result. `barrier` as for a segment."""
+    than one register, is in an array (unless it is a splat), and so is its result. How: `routes.route` for a `Convert`
+    through `registers` or `shuffle`, `routes.reduction` for a `PartialReduce`.
+
+    Those through `shared` memory and across `warps` use one buffer of at most `SHARED_BYTES`: the threads write, wait
+    for each other, and read. If `barrier`, they also wait before they write, since some may still be reading what an
+    earlier exchange has left there. A larger block goes in rounds, and the threads wait before each further one.
+    """
 
     op: Convert | PartialReduce
     barrier: bool = False
@@ -53,7 +76,7 @@ class Nested:
     """A structured operation and the items of its blocks, in the order of `op.regions`, without their `Yield`.
 
     A carried block value has one layout: that of the initial value, the block's parameter, the yielded value and the
-    result. `barrier` as for a segment.
+    result. What is yielded, or initial, may be a splat, which no array holds. `barrier` as for a segment.
     """
 
     op: ops.For | ops.While | ops.If

@@ -1,0 +1,118 @@
+"""Where a thread finds what it needs: which register, of which lane, of which warp.
+
+Layouts only permute bits, so each answer is a permutation of bits as well: for every bit of the wanted register (lane,
+warp) number, the mask of the bits that it sets in the number looked for. `number` evaluates one; emitters print it, as
+`(r >> 2) & 1` or the like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mytriton.layout.layout import Layout, index_bits
+
+#: Per bit of a number, from bit 0: the mask of the bits that it sets in another number.
+BitMap: TypeAlias = "tuple[int, ...]"
+
+
+def number(bits: BitMap, of: int) -> int:
+    """The number that a bit map gives for `of`."""
+    result = 0
+    for bit, mask in enumerate(bits):
+        if of >> bit & 1:
+            result |= mask
+    return result
+
+
+def broadcast_registers(source: Layout, result: Layout) -> BitMap:
+    """The register of the operand that each register of a broadcast's result repeats.
+
+    `source` is the slice of `result` (`Layout.sliced`), so each thread holds what it needs.
+    """
+    units = (index_bits(result.shape, axis, extent - 1) for axis, extent in enumerate(source.shape))
+    kept = sum(units)
+    masks, following = [], 1
+    for entry in result.register:
+        masks.append(following if entry & kept else 0)
+        following <<= bool(entry & kept)
+    return tuple(masks)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What a `PartialReduce` combines. Across registers: result register r combines the source registers
+    `number(kept, r)`, each with all combinations of the register bits `combined`. Across lanes or warps: registers
+    keep their numbers, and `combined` are bits of the lane or warp number."""
+
+    kept: BitMap
+    combined: tuple[int, ...]
+
+    def sources(self, register: int) -> list[int]:
+        """The source registers that one result register combines."""
+        first = number(self.kept, register)
+        return [first | offset for offset in subsets(self.combined)]
+
+
+def reduction(source: Layout, axis: int, bits: int, across: str) -> Reduction:
+    """How to reduce a block in layout `source` by the bits `bits` of its index along `axis`."""
+    masks = source.holders(index_bits(source.shape, axis, bits))
+    held = dict(zip(("registers", "lanes", "warps"), masks, strict=True))
+    combined = tuple(1 << i for i in range(held[across].bit_length()) if held[across] >> i & 1)
+    kept = tuple(1 << i for i in range(len(source.register)) if across != "registers" or 1 << i not in combined)
+    return Reduction(kept, combined)
+
+
+def subsets(masks: Sequence[int]) -> list[int]:
+    """All combinations of disjoint masks, in counting order: the first mask counts fastest."""
+    found = [0]
+    for mask in masks:
+        found += [mask | other for other in found]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a conversion finds its elements within a warp: the register is given by that of the result, the lane by the
+    register, lane and warp of the result together (the masks are disjoint, so the three numbers add up)."""
+
+    register: BitMap
+    lane_by_register: BitMap
+    lane_by_lane: BitMap
+    lane_by_warp: BitMap
+
+    @property
+    def stays(self) -> bool:
+        """Whether every thread has what it needs itself: registers are renamed, no more."""
+        own = tuple(1 << i for i in range(len(self.lane_by_lane)))
+        return self.lane_by_lane == own and not any(self.lane_by_register) and not any(self.lane_by_warp)
+
+
+def route(have: Layout, want: Layout) -> Route | None:
+    """The way from one layout to another inside each warp, if the register to read is the same for all threads; else
+    None, and the elements go through shared memory."""
+    registers = {entry: 1 << i for i, entry in enumerate(have.register)}
+    lanes = {entry: 1 << i for i, entry in enumerate(have.lane) if entry}
+    for bit, entry in enumerate(have.warp):
+        if entry and want.warp[bit] != entry:
+            return None
+    if any(entry in registers for entry in (*want.lane, *want.warp)):
+        return None
+    lane_by_lane = [lanes.get(entry, 0) for entry in want.lane]
+    for bit, entry in enumerate(want.lane):
+        # Of copies a thread takes its own.
+        if not entry and not have.lane[bit]:
+            lane_by_lane[bit] = 1 << bit
+    return Route(
+        tuple(registers.get(entry, 0) for entry in want.register),
+        tuple(lanes.get(entry, 0) for entry in want.register),
+        tuple(lane_by_lane),
+        tuple(lanes.get(entry, 0) for entry in want.warp),
+    )
+
+
+def through(have: Layout, want: Layout) -> str:
+    """What a conversion goes through, as `Convert.through` has it."""
+    way = route(have, want)
+    return "shared" if way is None else "registers" if way.stays else "shuffle"
