@@ -17,7 +17,6 @@ from explorer.engine import messages as m
 from explorer.engine.client import SLOW_STAGES, Engine
 from explorer.model.codec import to_json
 from explorer.model.result import NOT_IMPORTED, DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
-from explorer.model.signature import suggested
 from mytriton.stage import FAMILIES
 
 T = TypeVar("T")
@@ -135,8 +134,7 @@ class _Session:
                 break
         wrong = [d for s in stages for d in s.diagnostics if d.code in _WRONG_QUESTION]
         if wrong:
-            start = f'\nto begin with: --signature "{suggested(kernel.params)}"' if not options.signature else ""
-            raise BadInput("\n".join(f"{d.message}; {d.hint}" if d.hint else d.message for d in wrong) + start)
+            raise BadInput("\n".join(f"{d.message}; {d.hint}" if d.hint else d.message for d in wrong))
         if options.mode == "json":
             print(json.dumps(self._everything(module, started, stages), indent=1))
         elif options.mode == "stages":

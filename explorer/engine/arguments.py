@@ -1,7 +1,7 @@
 """What types and constexprs a kernel is compiled for, and how that is written.
 
-In order of rank: `-D`, the signature, the example, annotations and defaults (a kernel edited after its example was
-described keeps the example's types for the parameters that are still there).
+In order of rank: `-D`, the signature, the example, annotations and defaults, a guess. A kernel edited after its example
+was described keeps the example's types for the parameters that are still there.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from explorer.engine.plain import TYPE_NAMES, from_plain
 from explorer.model.result import ExampleInfo
 from mytriton.diagnostics import LaunchError
+from mytriton.frontend.guess import guessed_signature
 from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
 from mytriton.ir.core import ParamInfo
 from mytriton.specialize import Specialization, parse_signature
@@ -36,6 +37,12 @@ def choose(kernel: Kernel, defines: Mapping[str, Any], signature: str, example: 
     entries = [_entry(kernel, param, defines, example) for param in kernel.params]
     constexprs = {p.name: from_plain(example.constexprs[p.name]) for p in kernel.params if p.name in example.constexprs}
     return parse_signature(kernel, ", ".join(entries), {**constexprs, **defines})
+
+
+def guess(kernel: Kernel, defines: Mapping[str, Any]) -> Specialization:
+    """A specialization for a kernel that says nothing of its types, with `-D` where given."""
+    entries = guessed_signature(kernel)
+    return parse_signature(kernel, ", ".join("None" if n in defines else e for n, e in entries.items()), defines)
 
 
 def _entry(kernel: Kernel, param: KernelParam, defines: Mapping[str, Any], example: ExampleInfo) -> str:

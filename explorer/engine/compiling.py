@@ -24,6 +24,9 @@ from mytriton.target import Target
 #: Compilations kept, so that what is typed and taken back, and every edit outside the kernel, costs nothing.
 _KEPT = 16
 
+#: The code of the warning that nobody said what to compile for.
+GUESSED = "MT973"
+
 Units = Sequence[SourceUnit]
 
 _WARM_TEXT = """\
@@ -46,6 +49,7 @@ class Worker:
         self._channel = channel
         self._kept: OrderedDict[Any, Compilation] = OrderedDict()
         self._module: tuple[Any, Module] | None = None
+        self._guessed: Diagnostic | None = None
         self._pending: list[tuple[str, Stage, Callable[[], StageView]]] = []
 
     def warm_up(self) -> Iterator[None]:
@@ -85,7 +89,7 @@ class Worker:
         try:
             module = self._read(job)
             kernel = reading.choose_kernel(module, request.kernel)
-            specialization = self._specialization(kernel, job)
+            specialization, self._guessed = self._specialization(kernel, job)
         except CompileError as error:
             if not job.slow:
                 send(m.CompileStarted(job.generation, backend, request.kernel or "", ("source",)))
@@ -113,12 +117,21 @@ class Worker:
             self._module = key, reading.read(job.request.text, job.request.path, job.names)
         return self._module[1]
 
-    def _specialization(self, kernel: Kernel, job: m.CompileJob) -> Specialization:
+    def _specialization(self, kernel: Kernel, job: m.CompileJob) -> tuple[Specialization, Diagnostic | None]:
+        """What to compile for, and the warning if that had to be guessed."""
         request = job.request
         try:
-            return arguments.choose(kernel, request.defines, request.signature, job.example)
+            return arguments.choose(kernel, request.defines, request.signature, job.example), None
+        except LaunchError as error:
+            if request.signature.strip() or job.example is not None:
+                raise CompileError([Diagnostic("MT970", str(error), stage="source")]) from None
+        try:
+            specialization = arguments.guess(kernel, request.defines)
         except LaunchError as error:
             raise CompileError([Diagnostic("MT970", str(error), stage="source")]) from None
+        message = f"the types are guessed from names and uses: {arguments.signature_text(kernel, specialization)}"
+        hint = "give them with --signature, or declare an example"
+        return specialization, Diagnostic(GUESSED, message, severity="warning", hint=hint, stage="source")
 
     def _compilation(self, kernel: Kernel, specialization: Specialization, target: Target) -> tuple[Compilation, bool]:
         """A compilation of the kernel, and how many of its stages were made earlier: one whose text stood elsewhere
@@ -165,7 +178,10 @@ class Worker:
         later = printed and shown is not None and stage.name not in shown
         if later:
             self._pending.append((backend, stage, lambda: _view(stage, units, path, cached)))
-        self._channel.send(m.StageFinished(job.generation, backend, _view(stage, units, path, cached, later)))
+        view = _view(stage, units, path, cached, later)
+        if self._guessed is not None and stage.name == "source":
+            view = replace(view, diagnostics=(*view.diagnostics, diagnostic_view(self._guessed, units, path)))
+        self._channel.send(m.StageFinished(job.generation, backend, view))
 
 
 def _through(planned: Sequence[str], until: str) -> Sequence[str]:

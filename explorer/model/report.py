@@ -104,7 +104,10 @@ def folded(text: str, width: int) -> list[str]:
 
 
 #: What the explorer can do about a finding, by its code.
-_REMEDIES = {"MT970": "help: a (ctrl+t) asks for the types; an example that is new counts once it is saved"}
+_REMEDIES = {
+    "MT970": "help: a (ctrl+t) asks for the types; an example that is new counts once it is saved",
+    "MT973": "help: a (ctrl+t) sets the types",
+}
 
 
 def problem_lines(problems: Iterable[DiagnosticView], width: int = 1000) -> Lines:

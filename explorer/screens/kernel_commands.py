@@ -78,8 +78,6 @@ class KernelCommands(MainBase):
 
     def action_signature(self) -> None:
         """Ask for the types to compile for."""
-        from explorer.model.signature import suggested
-
         info = self.session.kernel_info
         if info is None:
             self.app.notify("No kernels were found in the file.", severity="warning")
@@ -87,8 +85,7 @@ class KernelCommands(MainBase):
         names = ", ".join(param.name for param in info.params)
         result = self.session.result
         compiled = result.signature if result.kernel == info.name else ""
-        value = self.session.settings.signature or compiled or suggested(info.params)
-        self.ask(f"Types of {names}", value, self.set_signature)
+        self.ask(f"Types of {names}", self.session.settings.signature or compiled, self.set_signature)
 
     def set_signature(self, signature: str) -> None:
         """Compile for these types; none: for those of the example."""

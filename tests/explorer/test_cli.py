@@ -205,8 +205,6 @@ def test_print_stops_at_the_stage(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("*fp32", "the constexpr parameter `B` of `fill` is not given"),
         ("*float, 8", "'*float' is not a type of a signature"),
-        ("", "the parameter `x` of `fill` is not given; give its type"),
-        ("", 'to begin with: --signature "*fp32:16, 1024"'),
     ],
 )
 def test_print_says_what_is_wrong_with_the_signature(
@@ -215,6 +213,16 @@ def test_print_says_what_is_wrong_with_the_signature(
     file("k.py", GOOD)
     argv = ["k.py", "--no-exec", "--print", "opt", "--backend", "interp", "--signature", signature]
     assert message in refused(capsys, *argv)
+
+
+def test_types_nobody_gave_are_guessed_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", GOOD)
+    assert main(["k.py", "--no-exec", "--print", "ssa", "--backend", "interp"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("%0 = arange {start=0, end=16} : vector<16 x i32>\n")
+    assert said.err.startswith("warning[MT973]: the types are guessed from names and uses: *fp32:16, 16\n")
+    assert main(["k.py", "--no-exec", "--print", "ssa", "--backend", "interp", "-D", "B=64"]) == 0
+    assert "uses: *fp32:16, 64\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("family", "backend"), [("mlir", "mlir"), ("llvm", "mlir"), ("asm", "cpu"), ("cuda", "cuda")])

@@ -10,7 +10,7 @@ from explorer.engine.messages import (
     Log,
     RunFinished,
 )
-from explorer.model.result import KernelInfo, OutputReport, ParamView, RunReport
+from explorer.model.result import KernelInfo, OutputReport, RunReport
 from tests.explorer.explorer_support import explorer, settled
 from tests.explorer.test_explorer import WRONG
 
@@ -119,16 +119,14 @@ async def test_choosing_kernel_and_example(tmp_path: Path) -> None:
 
 
 async def test_giving_the_types(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py", answered=False) as e:
-        params = (ParamView("x_ptr"), ParamView("n_elements"), ParamView("p", annotation="fp32"), ParamView("B", True))
-        e.engine.read(KernelInfo("scale", 5, params))
+    async with explorer(tmp_path / "add.py") as e:
+        compiled = "*fp32:16, *fp32:16, i32"
         await e.press("ctrl+t")
-        field = e.app.screen.query_one("Input")
-        assert field.value == "*fp32:16, i32, fp32, 1024"  # type: ignore[attr-defined]
-        await e.press("end", *["backspace"] * 4, "6", "4", "enter")
-        assert e.engine.compiled[-1].signature == "*fp32:16, i32, fp32, 64"
+        assert e.app.screen.query_one("Input").value == compiled  # type: ignore[attr-defined]
+        await e.press("end", *["backspace"] * 2, "6", "4", "enter")
+        assert e.engine.compiled[-1].signature == "*fp32:16, *fp32:16, i64"
         await e.press("ctrl+t", "escape")
-        assert e.engine.compiled[-1].signature == "*fp32:16, i32, fp32, 64"
+        assert e.engine.compiled[-1].signature == "*fp32:16, *fp32:16, i64"
         await e.press("f4", "1")
         assert e.engine.compiled[-1].signature == "", "the types of the example"
 

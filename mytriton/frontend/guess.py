@@ -1,0 +1,114 @@
+"""A signature to begin with for a kernel of which nothing is known: told from how its parameters are used, else named.
+
+Public Triton files annotate nothing; what calls them decides the types. A guess lets such a kernel be looked at before
+anyone has looked up its caller, and says that it is one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from mytriton.frontend import tree as t
+from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
+from mytriton.frontend.parse import parse
+from mytriton.source import Span
+
+#: Calls whose first argument is an address.
+_ACCESSES = re.compile(r"load|store|atomic_\w+|make_block_ptr|make_tensor_descriptor")
+
+_POINTER = re.compile(r"(?i).*(ptr|pointer)s?\d*|p_.*")
+_FLOAT = re.compile(
+    r"(?i)(.*_)?(eps|epsilon|scale|alpha|beta|gamma|prob|rate|momentum|lr|softcap|temperature|theta|p|lambda_?|weight_decay)"
+)
+_INDICES = re.compile(
+    r"(?i).*(idx|ind|index|indices|indptr|offset|offsets|seqlens?|lens|lengths|table|tokens?|ids?|labels?|locs?)(_.*)?"
+)
+_BOOL = re.compile(
+    r"(?i)(use|has|is|do|need|apply|enable|with|return|store|save|transpose|causal|output|reverse|even)_?.*"
+)
+_DTYPE = re.compile(r"(?i).*(dtype|_type|type_)$")
+_EXTENT = re.compile(r"(?i).*(block|tile|size|chunk|dim|len).*|b[a-z]{1,2}")
+
+
+def guessed_signature(kernel: Kernel) -> dict[str, str]:
+    """An entry in Triton's notation for every parameter: its annotation or default where there is one. Raises
+    `CompileError` if the kernel cannot be parsed."""
+    pointers = _pointers(kernel)
+    return {param.name: _entry(param, pointers) for param in kernel.params}
+
+
+def _entry(param: KernelParam, pointers: frozenset[str]) -> str:
+    name = param.name
+    if param.type and not param.is_constexpr:
+        return param.type
+    if param.default is not MISSING:
+        return repr(param.default)
+    if param.is_constexpr:
+        if _BOOL.fullmatch(name):
+            return "True"
+        if _DTYPE.fullmatch(name):
+            return "fp32"
+        return "64" if _EXTENT.fullmatch(name) else "16"
+    if name in pointers or _POINTER.fullmatch(name):
+        return "*i32:16" if _INDICES.fullmatch(re.sub(_PTR_SUFFIX, "", name)) else "*fp32:16"
+    return "fp32" if _FLOAT.fullmatch(name) else "i32"
+
+
+_PTR_SUFFIX = re.compile(r"(?i)_?(ptr|pointer)s?$")
+
+
+def _pointers(kernel: Kernel) -> frozenset[str]:
+    """The parameters that addresses of loads and stores are made of."""
+    tree = parse(kernel)
+    params = {p.name for p in kernel.params}
+    made_of: dict[str, list[t.Expr]] = {}
+    addresses: list[t.Expr] = []
+    for node in _nodes(tree.body):
+        if isinstance(node, t.Assign):
+            for target in node.targets:
+                if isinstance(target, t.Name):
+                    made_of.setdefault(target.id, []).append(node.value)
+        elif isinstance(node, t.Call) and node.args and _ACCESSES.fullmatch(_last_name(node.function)):
+            addresses.append(node.args[0])
+    found: set[str] = set()
+    seen: set[str] = set()
+    while addresses:
+        name = _base(addresses.pop())
+        if name in params:
+            found.add(name)
+        elif name not in seen:
+            seen.add(name)
+            addresses += made_of.get(name, [])
+    # An augmented assignment keeps what its target is: a parameter that is moved before its use is found by its name.
+    return frozenset(found)
+
+
+def _base(expr: t.Expr) -> str:
+    """The name at the left end of a sum, which in an address is the pointer by all custom; '' if there is none."""
+    while isinstance(expr, t.BinaryOp) and expr.op in "+-":
+        expr = expr.lhs
+    if isinstance(expr, t.Call) and isinstance(
+        expr.function, t.Attribute
+    ):  # `pointer.to(...)`, `tl.advance(pointer, ...)`
+        inner = expr.function.base if expr.function.name in ("to", "cast") else expr.args[0] if expr.args else expr
+        return _base(inner) if inner is not expr else ""
+    return expr.id if isinstance(expr, t.Name) else ""
+
+
+def _last_name(expr: t.Expr) -> str:
+    return expr.name if isinstance(expr, t.Attribute) else expr.id if isinstance(expr, t.Name) else ""
+
+
+def _nodes(body: tuple[t.Stmt, ...]) -> Iterator[Any]:
+    """Every statement and expression."""
+    stack: list[Any] = list(reversed(body))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            stack.extend(node)
+        elif dataclasses.is_dataclass(node) and not isinstance(node, Span):
+            yield node
+            stack.extend(getattr(node, field.name) for field in dataclasses.fields(node))

@@ -1,0 +1,59 @@
+"""Guessed signatures: pointers by their use, numbers by their names."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+from mytriton import read_module
+from mytriton.frontend.guess import guessed_signature
+
+
+def guessed(text: str) -> dict[str, str]:
+    (kernel,) = read_module("import triton\nimport triton.language as tl\n" + dedent(text), "f.py").kernels
+    return guessed_signature(kernel)
+
+
+def test_pointers_are_what_addresses_begin_with() -> None:
+    text = """
+        @triton.jit
+        def kernel(A, B, out, positions, lens, n, stride, unused_ptr):
+            row = A + tl.program_id(0) * stride
+            moved = row
+            for k in range(0, n):
+                moved += lens
+                tl.store(out - 1 + k, tl.load(moved + k) + tl.load((B + k).to(tl.pointer_type(tl.int8))))
+            tl.atomic_add(positions, 1)
+        """
+    assert guessed(text) == {
+        "A": "*fp32:16",
+        "B": "*fp32:16",
+        "out": "*fp32:16",
+        "positions": "*fp32:16",
+        "lens": "i32",
+        "n": "i32",
+        "stride": "i32",
+        "unused_ptr": "*fp32:16",
+    }
+
+
+def test_numbers_go_by_their_names_and_what_is_written_wins() -> None:
+    text = """
+        @triton.jit
+        def kernel(block_table_ptr, eps, sm_scale, n: tl.int64, BLOCK_M: tl.constexpr, BT: tl.constexpr,
+                   HAS_BIAS: tl.constexpr, out_dtype: tl.constexpr, GROUPS: tl.constexpr, p=0.5,
+                   act: tl.constexpr = "relu"):
+            tl.store(block_table_ptr, 1)
+        """
+    assert guessed(text) == {
+        "block_table_ptr": "*i32:16",
+        "eps": "fp32",
+        "sm_scale": "fp32",
+        "n": "i64",
+        "BLOCK_M": "64",
+        "BT": "64",
+        "HAS_BIAS": "True",
+        "out_dtype": "fp32",
+        "GROUPS": "16",
+        "p": "0.5",
+        "act": "'relu'",
+    }
