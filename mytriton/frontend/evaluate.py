@@ -5,20 +5,20 @@ from __future__ import annotations
 import builtins as python
 from collections.abc import Callable, Generator
 from difflib import get_close_matches
+from enum import EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from mytriton.diagnostics import Label
-from mytriton.frontend import builtins, host, mathematics  # noqa: F401 (they fill the table)
+from mytriton.frontend import attributes, shapes
 from mytriton.frontend import tree as t
 from mytriton.frontend.kernel import MISSING
-from mytriton.frontend.outside import as_item, is_kernel, member_item, outside_item
+from mytriton.frontend.outside import is_kernel, member_item, outside_item
 from mytriton.frontend.registry import FUNCTIONS, LOOPS, METHODS, Builtin
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, is_number
 from mytriton.ir.core import TypeRuleError, Value
 from mytriton.source import Span
-from mytriton.types import PointerType, element_of, shape_of
 
 _Steps = Generator[t.Expr, Operand, Item]
 
@@ -40,6 +40,7 @@ class Evaluator:
             t.Call: self._call,
             t.Attribute: self._attribute,
             t.Subscript: self._subscript,
+            t.Slice: self._slice,
             t.TupleExpr: self._tuple,
         }
 
@@ -107,20 +108,16 @@ class Evaluator:
         if is_poison(base):
             return POISON
         match item:
-            case Value(type=type_):
-                if name in METHODS:
-                    return Method(base, name)
-                if name == "dtype":
-                    return Known(element_of(type_))
-                if name == "shape":
-                    return as_item(shape_of(type_))
-                near = get_close_matches(name, [*METHODS, "dtype", "shape"], 1)
-                hint = f"did you mean `.{near[0]}`?" if near else "values have .to(dtype), .dtype and .shape"
-                raise Mistake("MT134", f"{self.semantics.describe(base)} has no `.{name}`", expr.span, hint)
+            case Value():
+                return attributes.of_value(self.semantics, expr.span, base, name)
             case Known(value=number) if is_number(number) and name in METHODS:
                 return Method(base, name)
-            case Known(value=PointerType(element=element)) if name == "element_ty":
-                return Known(element)
+            case Known(value=value) if attributes.is_type(value):
+                return attributes.of_type(self.semantics, expr.span, base, name)
+            case Known() | Tuple() if name == "value":  # of a constexpr
+                return item
+            case Known(value=EnumMeta() as members) if name in members.__members__:
+                return Known(members[name])
             case Known(value=ModuleType() as module):
                 return member_item(module, name, self.semantics.text(expr.span), expr.span)
         raise Mistake("MT134", f"{self.semantics.describe(base)} has no `.{name}`", expr.span)
@@ -219,7 +216,7 @@ class Evaluator:
     def _callee(self, function: Operand, expr: t.Call) -> Builtin:
         item = function.item
         if isinstance(item, Method):
-            return METHODS[item.name]
+            return attributes.method(item)
         value = item.value if isinstance(item, Known) else None
         found = FUNCTIONS.get(value) if isinstance(value, (FunctionType, BuiltinFunctionType, type)) else None
         if found is not None:
@@ -243,14 +240,27 @@ class Evaluator:
         if isinstance(base.item, Known) and is_kernel(base.item.value):
             message = f"`{self.semantics.text(expr.span)}`: a kernel cannot launch a kernel"
             raise Mistake("MT136", message, expr.span, "launch one after the other")
+        if isinstance(base.item, Value):
+            self.semantics.builder.span = expr.span
+            return shapes.index(self.semantics, expr.span, base, index)
         if not isinstance(base.item, Tuple):
-            hint = "load elements with tl.load(pointer + offsets)"
-            raise Mistake("MT202", f"{self.semantics.describe(base)} cannot be indexed", expr.span, hint)
+            raise Mistake("MT202", f"{self.semantics.describe(base)} cannot be indexed", expr.span)
+        if isinstance(index.item, Known) and isinstance(index.item.value, slice):
+            return Tuple(base.item.items[index.item.value])
         position = self.semantics.known_int(index, "an index")
         items = base.item.items
         if not -len(items) <= position < len(items):
             raise Mistake("MT212", f"index {position} is out of range of {len(items)} items", index.span)
         return items[position]
+
+    def _slice(self, expr: t.Slice) -> _Steps:
+        parts = []
+        for node in (expr.start, expr.stop, expr.step):
+            operand = None if node is None else (yield node)
+            if operand is not None and is_poison(operand):
+                return POISON
+            parts.append(None if operand is None else self.semantics.known_int(operand, "a bound of a slice"))
+        return Known(slice(*parts))
 
     def _tuple(self, expr: t.TupleExpr) -> _Steps:
         items = []

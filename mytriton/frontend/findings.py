@@ -11,7 +11,7 @@ from mytriton.frontend.tree import Literal
 from mytriton.frontend.values import Known, Mistake, Operand, Tuple, is_number
 from mytriton.ir.core import Value
 from mytriton.source import Span
-from mytriton.types import ScalarType
+from mytriton.types import BlockType, PointerType, ScalarType
 
 
 class Findings:
@@ -58,6 +58,8 @@ class Findings:
                 return f"{value!r}"
             case Known(value=value) if is_number(value) or value is None or isinstance(value, str):
                 return f"`{text}` ({value!r})"
+            case Known(value=ScalarType() | PointerType() | BlockType()):
+                return f"`{text}` (a dtype)"
             case Known(value=value):
                 return f"`{text}` (a {type(value).__name__})"
             case Tuple():
@@ -86,9 +88,19 @@ class Findings:
         return value
 
     def dtype(self, operand: Operand) -> ScalarType:
-        """A compile-time element type."""
-        value = self.known(operand, "a dtype")
+        """A compile-time type of numbers."""
+        value = self.element_type(operand)
         if not isinstance(value, ScalarType):
+            hint = f"the type of what it points to is {self.text(operand.span)}.element_ty"
+            raise Mistake(
+                "MT211", f"a dtype of numbers is needed here, got {self.describe(operand)}", operand.span, hint
+            )
+        return value
+
+    def element_type(self, operand: Operand) -> ScalarType | PointerType:
+        """A compile-time type of numbers or pointers."""
+        value = self.known(operand, "a dtype")
+        if not isinstance(value, (ScalarType, PointerType)):
             hint = "use tl.float32, float16, bfloat16, float64, int8 to int64, uint8 to uint64 or int1, all of tl"
             raise Mistake("MT211", f"a dtype is needed here, got {self.describe(operand)}", operand.span, hint)
         return value

@@ -12,7 +12,7 @@ from typing import Any
 
 from mytriton import language as tl
 from mytriton.frontend.builtins import absolute, maximum, minimum
-from mytriton.frontend.registry import FUNCTIONS, Builtin, Rule
+from mytriton.frontend.registry import FUNCTIONS, Builtin, Param, Rule
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple
 from mytriton.ir.core import Value
@@ -30,7 +30,7 @@ def _python(function: Callable[..., Any], name: str, low: int, high: int, hint: 
         values = [s.known(operand, f"an argument of `{name}`") for operand in args.values()]
         return s.fold(lambda: function(*values), span)
 
-    FUNCTIONS[function] = Builtin(name, tuple((f"argument {n + 1}", n >= low) for n in range(high)), rule)
+    FUNCTIONS[function] = Builtin(name, tuple(Param(f"argument {n + 1}", n >= low) for n in range(high)), rule)
 
 
 _python(float, "float", 1, 1, "convert with .to(tl.float32)")
@@ -68,8 +68,8 @@ def _python_abs(s: Semantics, span: Span, x: Operand) -> Item:
     return absolute(s, span, x)
 
 
-FUNCTIONS[builtins.abs] = Builtin("abs", (("x", False),), _python_abs)
+FUNCTIONS[builtins.abs] = Builtin("abs", (Param("x"),), _python_abs)
 for _function, _pair, _word in ((builtins.max, maximum, "max"), (builtins.min, minimum, "min")):
     FUNCTIONS[_function] = Builtin(
-        _word, tuple((f"argument {n + 1}", n >= 1) for n in range(8)), _fold_pairs(_word, _pair, _function)
+        _word, tuple(Param(f"argument {n + 1}", n >= 1) for n in range(8)), _fold_pairs(_word, _pair, _function)
     )

@@ -10,8 +10,6 @@ _TYPES = "the types are int1, int8 to int64, uint8 to uint64, float16, bfloat16,
 _OUTSIDE = "store the block, and reduce it outside of the kernel"
 _PRINT = "store the value, and print it after the launch"
 _ASSERT = "check arguments before the launch"
-_ONLY_A_HINT = "leave it away: it states what the compiler may assume, and changes no result"
-_ONE_DIMENSION = "blocks have one dimension so far"
 
 _INSTEAD = {
     "argmax argmin reduce sum xor_sum": _OUTSIDE,
@@ -20,10 +18,7 @@ _INSTEAD = {
     "cast": "write x.to(dtype)",
     "device_assert static_assert": _ASSERT,
     "device_print static_print": _PRINT,
-    "assume max_constancy max_contiguous multiple_of": _ONLY_A_HINT,
     "float8e4nv float8e5": _TYPES,
-    "broadcast broadcast_to expand_dims permute ravel reshape trans view": _ONE_DIMENSION,
-    "zeros_like": "write tl.zeros((BLOCK,), dtype)",
     "advance associative_scan atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor "
     "cat cumprod cumsum debug_barrier dot dot_scaled extra flip gather histogram "
     "inline_asm_elementwise interleave join make_block_ptr pointer_type randint rand randn range softmax sort "

@@ -11,7 +11,7 @@ import numpy as np
 
 import mytriton
 from mytriton import language
-from mytriton.frontend import builtins, host, mathematics  # noqa: F401 (they fill the table)
+from mytriton.frontend import builtins, host, mathematics, memory, shapes  # noqa: F401 (they fill the table)
 from mytriton.frontend.kernel import Unresolved
 from mytriton.frontend.not_yet import BUILTINS, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS

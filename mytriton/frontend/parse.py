@@ -54,7 +54,6 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Set: ("a set", "kernels compute with numbers and blocks"),
     ast.NamedExpr: ("`:=`", "assign on a line of its own"),
     ast.Starred: ("`*` unpacking", "write the items out"),
-    ast.Slice: ("a slice", "blocks have one dimension so far; load the elements by a pointer block"),
     ast.Await: ("`await`", "kernels run to their end"),
     ast.Yield: ("`yield`", "store results through a pointer"),
     ast.YieldFrom: ("`yield`", "store results through a pointer"),
@@ -95,6 +94,7 @@ class ExpressionParser:
             ast.Call: self._call,
             ast.Attribute: self._attribute,
             ast.Subscript: self._subscript,
+            ast.Slice: self._slice,
             ast.Tuple: self._tuple,
             ast.List: self._tuple,
         }
@@ -195,6 +195,12 @@ class ExpressionParser:
         base = yield node.value
         index = yield node.slice
         return t.Subscript(self._positions.span(node), base, index)
+
+    def _slice(self, node: ast.Slice) -> _Steps:
+        parts = []
+        for child in (node.lower, node.upper, node.step):
+            parts.append(None if child is None else (yield child))
+        return t.Slice(self._positions.span(node), *parts)
 
     def _tuple(self, node: ast.Tuple | ast.List) -> _Steps:
         items = []

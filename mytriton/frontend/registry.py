@@ -21,31 +21,49 @@ Rule = Callable[..., Item]
 
 
 @dataclass(frozen=True, slots=True)
-class Builtin:
-    """A callable of the kernel language: `parameters` are (name, is optional), in order."""
+class Param:
+    """A parameter of a callable. `rest` collects all further positional arguments in a tuple; one that is `named` is
+    given by keyword only."""
 
     name: str
-    parameters: tuple[tuple[str, bool], ...]
+    optional: bool = False
+    rest: bool = False
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A callable of the kernel language, its parameters in order."""
+
+    name: str
+    parameters: tuple[Param, ...]
     rule: Rule
 
-    def bind(self, call: Call, args: Sequence[Operand], keywords: dict[str, Operand]) -> dict[str, Operand]:
+    def bind(self, call: Call, args: Sequence[Operand], keywords: dict[str, Operand]) -> dict[str, Any]:
         """The arguments by parameter name; optional ones may be absent. Raises `Mistake`."""
-        names = [name for name, _ in self.parameters]
-        if len(args) > len(names):
-            takes = f"takes {len(names)} arguments ({', '.join(names)})" if names else "takes no arguments"
-            raise Mistake("MT120", f"`{self.name}` {takes}, got {len(args)}", args[len(names)].span)
-        bound = dict(zip(names, args, strict=False))
+        by_position = [p.name for p in self.parameters if not p.rest and not p.named]
+        by_name = [p.name for p in self.parameters if not p.rest]
+        rest = next((p.name for p in self.parameters if p.rest), None)
+        if len(args) > len(by_position) and rest is None:
+            takes = f"takes {len(by_position)} arguments ({', '.join(by_position)})"
+            takes = takes if by_position else "takes no arguments"
+            hint = f"give {', '.join(by_name[len(by_position) :])} by name" if len(by_name) > len(by_position) else ""
+            message = f"`{self.name}` {takes}, got {len(args)}"
+            raise Mistake("MT120", message, args[len(by_position)].span, hint)
+        bound: dict[str, Any] = dict(zip(by_position, args, strict=False))
         for name, operand in keywords.items():
-            if name not in names:
-                near = get_close_matches(name, names, 1)
-                hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names)}"
+            if name not in by_name:
+                near = get_close_matches(name, by_name, 1)
+                hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(by_name)}"
                 raise Mistake("MT120", f"`{self.name}` has no parameter `{name}`", operand.span, hint)
             if name in bound:
                 raise Mistake("MT120", f"`{self.name}` got `{name}` twice", operand.span)
             bound[name] = operand
-        missing = [name for name, optional in self.parameters if not optional and name not in bound]
+        missing = [p.name for p in self.parameters if not p.optional and not p.rest and p.name not in bound]
         if missing:
             raise Mistake("MT120", f"`{self.name}` needs `{missing[0]}`", call.span)
+        if rest is not None:
+            bound[rest] = tuple(args[len(by_position) :])
         return bound
 
 
@@ -54,12 +72,23 @@ FUNCTIONS: dict[Any, Builtin] = {}
 METHODS: dict[str, Builtin] = {}
 
 
-def builtin(function: Callable[..., Any]) -> Callable[[Rule], Rule]:
-    """Registers the rule of a language function; the parameters are those of the function's own signature."""
+def builtin(function: Callable[..., Any], method: bool = False) -> Callable[[Rule], Rule]:
+    """Registers the rule of a language function; the parameters are those of the function's own signature. With
+    `method` it is one of run-time values too, under the same name."""
 
     def register(rule: Rule) -> Rule:
-        parameters = tuple((p.name, p.default is not Parameter.empty) for p in signature(function).parameters.values())
+        parameters = tuple(
+            Param(
+                p.name,
+                p.default is not Parameter.empty,
+                p.kind is Parameter.VAR_POSITIONAL,
+                p.kind is Parameter.KEYWORD_ONLY,
+            )
+            for p in signature(function).parameters.values()
+        )
         FUNCTIONS[function] = Builtin(f"tl.{function.__name__}", parameters, rule)
+        if method:
+            METHODS[function.__name__] = FUNCTIONS[function]
         return rule
 
     return register

@@ -9,16 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from mytriton.frontend import constants
-from mytriton.frontend.findings import Findings
-from mytriton.frontend.kernel import Kernel
+from mytriton.frontend.broadcast import Broadcasting
 from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, Poison, Tuple, is_number
 from mytriton.ir import ops
-from mytriton.ir.builder import Builder
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
 from mytriton.types import (
     INTEGERS,
-    BlockType,
     PointerType,
     ScalarType,
     element_of,
@@ -30,7 +27,6 @@ from mytriton.types import (
     is_float,
     is_pointer,
     promote,
-    shape_of,
 )
 
 ARITHMETIC: dict[str, type[Op]] = {
@@ -54,12 +50,8 @@ COMPARISON: dict[str, type[Op]] = {
 _RANK = {"bool": 0, "int": 1, "float": 2}
 
 
-class Semantics(Findings):
+class Semantics(Broadcasting):
     """Applies the rules to one kernel, appending to `builder`."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        super().__init__(kernel)
-        self.builder = Builder()
 
     # --- run-time values ---
 
@@ -88,18 +80,6 @@ class Semantics(Findings):
     def scalar_type(self, item: Value | Known) -> ScalarType | PointerType:
         """The element type of a number."""
         return element_of(item.type) if isinstance(item, Value) else constants.type_of(item.value)
-
-    def same_shape(self, values: list[Value], operands: list[Operand], span: Span) -> list[Value]:
-        """The values with scalars splat to the shape of the blocks, which must all have one shape."""
-        blocks = [(v, o) for v, o in zip(values, operands, strict=True) if isinstance(v.type, BlockType)]
-        if not blocks:
-            return values
-        first, first_operand = blocks[0]
-        for other, operand in blocks[1:]:
-            if shape_of(other.type) != shape_of(first.type):
-                message = f"shapes differ: {self.describe(first_operand)} and {self.describe(operand)}"
-                raise Mistake("MT204", message, span, "blocks combine elementwise, so their shapes must be equal")
-        return [self.builder.splat(v, shape_of(first.type)) for v in values]
 
     def common(self, lhs: Operand, rhs: Operand, symbol: str, division: bool = False) -> ScalarType:
         """The type both operands are converted to (SEMANTICS "promotion"). A known number does not widen the other

@@ -69,6 +69,9 @@ def _describe(node: t.Expr | t.Stmt | _Group) -> tuple[str, Sequence[_Child]]:
             return name or f".{node.name}", () if name else [("", node.base)]
         case t.Subscript():
             return "[]", [("", node.base), ("index", node.index)]
+        case t.Slice():
+            parts = (("start", node.start), ("stop", node.stop), ("step", node.step))
+            return ":", [(name, part) for name, part in parts if part is not None]
         case t.TupleExpr():
             return "tuple", _plain(node.items)
         case t.Assign():

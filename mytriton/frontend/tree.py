@@ -109,6 +109,16 @@ class Subscript:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Slice:
+    """`start:stop:step` in an index; what is left out is None."""
+
+    span: Span
+    start: Expr | None = None
+    stop: Expr | None = None
+    step: Expr | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class TupleExpr:
     """A tuple or list of expressions."""
 
@@ -117,7 +127,18 @@ class TupleExpr:
 
 
 Expr: TypeAlias = (
-    Name | Literal | UnaryOp | BinaryOp | Comparison | Logical | Conditional | Call | Attribute | Subscript | TupleExpr
+    Name
+    | Literal
+    | UnaryOp
+    | BinaryOp
+    | Comparison
+    | Logical
+    | Conditional
+    | Call
+    | Attribute
+    | Subscript
+    | Slice
+    | TupleExpr
 )
 
 # --- statements -------------------------------------------------------------------------------------------------------

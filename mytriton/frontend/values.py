@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mytriton.diagnostics import Diagnostic, Label
-from mytriton.frontend.tree import Expr
+from mytriton.frontend.tree import Expr, TupleExpr
 from mytriton.ir.core import Value
 from mytriton.source import Span
 
@@ -54,6 +54,14 @@ class Operand:
     def span(self) -> Span:
         """Where the expression stands."""
         return self.expr.span
+
+
+def items_of(operand: Operand) -> tuple[Operand, ...]:
+    """The items of a tuple, each with its own expression where the author wrote them one by one."""
+    assert isinstance(operand.item, Tuple)
+    items, expr = operand.item.items, operand.expr
+    written = expr.items if isinstance(expr, TupleExpr) and len(expr.items) == len(items) else (expr,) * len(items)
+    return tuple(Operand(item, one) for item, one in zip(items, written, strict=True))
 
 
 class Mistake(Exception):

@@ -29,7 +29,6 @@ A multiplication followed by an addition may be fused into one operation with on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mytriton import types
@@ -57,11 +56,31 @@ from mytriton.language.math import (
     sqrt_rn,
     tanh,
 )
+from mytriton.language.memory import assume, load, max_constancy, max_contiguous, multiple_of, store
+from mytriton.language.shapes import (
+    arange,
+    broadcast,
+    broadcast_to,
+    expand_dims,
+    full,
+    permute,
+    ravel,
+    reshape,
+    squeeze,
+    trans,
+    unsqueeze,
+    view,
+    zeros,
+    zeros_like,
+)
 
 __all__ = [
     "abs",
     "arange",
+    "assume",
     "bfloat16",
+    "broadcast",
+    "broadcast_to",
     "cdiv",
     "ceil",
     "clamp",
@@ -71,6 +90,7 @@ __all__ = [
     "erf",
     "exp",
     "exp2",
+    "expand_dims",
     "float16",
     "float32",
     "float64",
@@ -86,25 +106,36 @@ __all__ = [
     "log",
     "log2",
     "math",
+    "max_constancy",
+    "max_contiguous",
     "maximum",
     "minimum",
+    "multiple_of",
     "num_programs",
+    "permute",
     "pow",
     "program_id",
+    "ravel",
+    "reshape",
     "rsqrt",
     "sigmoid",
     "sin",
     "sqrt",
     "sqrt_rn",
+    "squeeze",
     "static_range",
     "store",
     "tanh",
+    "trans",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "unsqueeze",
+    "view",
     "where",
     "zeros",
+    "zeros_like",
 ]
 
 int1 = types.i1
@@ -162,41 +193,6 @@ def program_id(axis: int) -> Any:
 def num_programs(axis: int) -> Any:
     """The extent of `axis` (0, 1 or 2; a constexpr) of the launch grid: an int32 scalar."""
     kernel_only("num_programs")
-
-
-def arange(start: int, end: int) -> Any:
-    """The int32 block start, start + 1, ..., end - 1. Both ends are constexprs and `end - start` is a power of two."""
-    kernel_only("arange")
-
-
-def full(shape: Sequence[int], value: Any, dtype: Any) -> Any:
-    """A block of `shape` (constexpr powers of two) all of whose elements are `value` converted to `dtype`."""
-    kernel_only("full")
-
-
-def zeros(shape: Sequence[int], dtype: Any) -> Any:
-    """A block of `shape` (constexpr powers of two) of zeros of `dtype`."""
-    kernel_only("zeros")
-
-
-def load(pointer: Any, mask: Any = None, other: Any = None) -> Any:
-    """The elements at `pointer`: a scalar for a scalar pointer, a block for a block of pointers.
-
-    Where `mask` (bool) is false no memory is touched and the element is `other`, converted to the element type; if
-    `other` is left out it is 0, and the compiler warns, since Triton leaves those elements undefined. A bool element
-    is true for any non-zero byte. Loads and stores happen in the order they are written, but between different
-    elements of one program a load and a later store of the same address are not ordered.
-    """
-    kernel_only("load")
-
-
-def store(pointer: Any, value: Any, mask: Any = None) -> Any:
-    """Write `value`, converted to the element type, to `pointer` where `mask` (bool) is true.
-
-    A scalar value is stored to every pointer of a block; a block through a scalar pointer is an error. A scalar store
-    happens once a program. Of several elements stored to one address, one wins.
-    """
-    kernel_only("store")
 
 
 def maximum(x: Any, y: Any) -> Any:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import dedent
 from typing import Any
+
+import numpy as np
 
 from mytriton import CompileError, Diagnostic, parse_signature, read_module
 from mytriton.frontend.kernel import Kernel
 from mytriton.frontend.lower import lower
 from mytriton.frontend.parse import parse
+from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.core import Func
+from mytriton.ir.interp import run
 from mytriton.ir.printer import print_func
 from mytriton.ir.verify import verify
 from mytriton.source import SourceUnit
@@ -71,3 +76,35 @@ def _findings(text: str, signature: str, constexprs: dict[str, Any]) -> list[tup
     except CompileError as error:
         return [(place(d, error.units[0]), d.hint) for d in error.diagnostics]
     raise AssertionError("the kernel compiles")
+
+
+def interpret(text: str, signature: str, args: Sequence[Any], grid: tuple[int, ...] = (1,), **constexprs: Any) -> None:
+    """Run the first SSA of a kernel in the interpreter, in place on the NumPy arrays among `args`."""
+    func, _ = lowered(text, signature, **constexprs)
+    run(func, args, grid)
+
+
+def value_of(expression: str, expected: Any, **inputs: Any) -> Any:
+    """What the interpreter computes for an expression of named NumPy arrays (blocks) and NumPy scalars, in an array of
+    the shape and dtype of `expected`. Other names in it are `shape`s of the inputs: `x_shape`."""
+    lines, entries = [], []
+    for name, value in inputs.items():
+        element = next(t for t, dtype in DTYPES.items() if dtype == value.dtype)
+        entries.append(("*" if value.shape else "") + element.name)
+        if value.shape:
+            offsets = f"tl.reshape(tl.arange(0, {value.size}), {value.shape})"
+            lines.append(f"    {name} = tl.load({name} + {offsets})")
+    out = np.zeros(expected.shape, expected.dtype)
+    element = next(t for t, dtype in DTYPES.items() if dtype == out.dtype)
+    pointer = f"out + tl.reshape(tl.arange(0, {out.size}), {out.shape})" if out.shape else "out"
+    lines += [f"    result = {expression}", f"    tl.store({pointer}, result)"]
+    text = f"def k({', '.join([*inputs, 'out'])}):\n" + "\n".join(lines)
+    interpret(text, ", ".join([*entries, "*" + element.name]), [*inputs.values(), out.reshape(-1)])
+    return out
+
+
+def type_of(expression: str, signature: str = "", parameters: str = "") -> str:
+    """The type of an expression of scalar or pointer parameters, as it prints."""
+    func, _ = lowered(f"def k({parameters}):\n    result = {expression}", signature)
+    (value,) = (v for op in func.walk() for v in op.results if v.hint == "result")
+    return str(value.type)

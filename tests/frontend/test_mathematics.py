@@ -64,7 +64,11 @@ def test_operands_are_promoted(expression, type_):
         ("tl.sin(n)", "MT203 tl.sin takes floats, got `n` (i32)", "convert it first: n.to(tl.float32)"),
         ("tl.pow(x, n)", "MT203 tl.pow takes floats, got `n` (i32)", "convert it first: n.to(tl.float32)"),
         ("tl.fma(x, x, fp)", "MT203 tl.fma takes floats, got `fp` (ptr<f32>)", ""),
-        ("tl.pow(p, q)", "MT204 shapes differ: `p` (vector<8 x f32>) and `q` (vector<4 x f32>)", None),
+        (
+            "tl.pow(p, q)",
+            "MT204 shapes do not match: `p` (vector<8 x f32>) and `q` (vector<4 x f32>) have extents 8 and 4 on axis 0",
+            None,
+        ),
         ("tl.math.sine(x)", "MT135 there is no `tl.math.sine`", "did you mean `tl.math.sin`?"),
     ],
 )
