@@ -102,7 +102,6 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
             return
         old, self.lines, self.stale = self.lines, lines, stale
         self._highlighted.forget()
-        self._strips.clear()
         top = round(self.scroll_y)
         self.cursor = moved(old, lines, self.cursor)
         width = GUTTER + max(
@@ -201,52 +200,63 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         return self._style("")
 
     def make_row(self, y: int) -> Strip:
-        """Row `y` of the window: gutter, then the visible part of the text."""
+        """Row `y` of the window: gutter, then the visible part of the text. The same object as long as it looks the
+        same: strips are dear, and an edit asks for every row of every listing several times."""
         width = self.size.width
         scroll_x, scroll_y = self.scroll_offset
         row = scroll_y + y
         if row >= len(self.lines):
-            return Strip.blank(width, self._base)
-        text, row_style = self._row(row)
-        text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, row_style).apply_offsets(scroll_x, row)
-        # A link lights the gutter alone: two cells a row, whatever the number of rows and the speed of the line.
+            return self._blank(width)
+        selection = self.text_selection
+        span = selection.get_span(row) if selection else None
         linked, cursor = row in self._linked, self._is_cursor(row)
-        style = self._style("code--linked") if linked else row_style + self._style("code--gutter")
-        return Strip(
-            [Segment(">" if linked else "\u258c" if cursor else " ", style), Segment(" ", row_style), *text], width
-        )
+        line = self._line(row)
+        # Rows are told apart by what they say, so those that an edit leaves as they are need not be made again.
+        key = (row, line, self._highlighted.state(row), self.stale, linked, cursor, span, scroll_x, width)
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._strips[key] = self._row(row, line, linked, cursor, span, scroll_x, width)
+        return strip
+
+    def _blank(self, width: int) -> Strip:
+        strip = self._strips.get((width,))
+        if strip is None:
+            strip = self._strips[(width,)] = Strip.blank(width, self._base)
+        return strip
+
+    def _row(
+        self, row: int, line: str, linked: bool, cursor: bool, span: tuple[int, int] | None, scroll_x: int, width: int
+    ) -> Strip:
+        row_style = self._style("code--cursor") if cursor else Style()
+        fill = self._base + row_style
+        text = self._text(row, line, cursor, row_style, span)
+        text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, fill).apply_offsets(scroll_x, row)
+        # A link lights the gutter alone: two cells a row, whatever the number of rows and the speed of the line.
+        style = self._style("code--linked") if linked else fill + self._style("code--gutter")
+        sign = ">" if linked else "\u258c" if cursor else " "
+        return Strip([Segment(sign, style), Segment(" ", fill), *text], width)
 
     def _is_cursor(self, row: int) -> bool:
         return row == self.cursor and self.has_focus
 
-    def _row(self, row: int) -> tuple[Strip, Style]:
-        """The uncropped text of a row, and the style of the rest of the row."""
-        selection = self.text_selection
-        span = selection.get_span(row) if selection else None
-        cursor = self._is_cursor(row)
-        row_style = self._style("code--cursor") if cursor else Style()
-        fill = self._base + row_style
-        key = (row, cursor, span)
-        strip = self._strips.get(key)
-        if strip is None:
-            line = self._line(row)
-            if self.stale:
-                segments = [Segment(line, self._style("comment") + row_style)]
-            else:
-                segments, at = [], 0
-                for length, name in self._highlighted.tokens(row):
-                    style = self._style(name)
-                    segments.append(Segment(line[at : at + length], style + row_style if cursor else style))
-                    at += length
-            strip = Strip([segment for segment in segments if segment.text])
-            for start, end in occurrences(line, self._query):
-                strip = restyle(strip, line, start, end, self._style("code--match"))
-            if span is not None:
-                end = len(line) if span[1] == -1 else span[1]
-                style = self.screen.get_component_rich_style("screen--selection")
-                strip = restyle(strip, line, span[0], end, style)
-            strip = self._strips[key] = strip.simplify()
-        return strip, fill
+    def _text(self, row: int, line: str, cursor: bool, row_style: Style, span: tuple[int, int] | None) -> Strip:
+        """The uncropped text of a row."""
+        if self.stale:
+            segments = [Segment(line, self._style("comment") + row_style)]
+        else:
+            segments, at = [], 0
+            for length, name in self._highlighted.tokens(row):
+                style = self._style(name)
+                segments.append(Segment(line[at : at + length], style + row_style if cursor else style))
+                at += length
+        strip = Strip([segment for segment in segments if segment.text])
+        for start, end in occurrences(line, self._query):
+            strip = restyle(strip, line, start, end, self._style("code--match"))
+        if span is not None:
+            end = len(line) if span[1] == -1 else span[1]
+            style = self.screen.get_component_rich_style("screen--selection")
+            strip = restyle(strip, line, span[0], end, style)
+        return strip.simplify()
 
     # Mouse
 

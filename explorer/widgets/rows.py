@@ -55,6 +55,8 @@ class ChangedRows(_Base):
         changed = []
         for y in range(height):
             strip, painted = self.make_row(y), self._painted.get(y)
+            if painted is strip:
+                continue
             if painted is None or painted.cell_length != strip.cell_length:
                 changed.append(Region(0, y, width, 1))
             elif painted != strip:
