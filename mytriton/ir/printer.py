@@ -112,4 +112,4 @@ def print_func(func: Func) -> list[Line]:
 
 
 def _is_empty(block: Block) -> bool:
-    return len(block.ops) == 1 and not terminator(block).values
+    return not terminator(block).values and all(op.inline for op in block.ops[:-1])

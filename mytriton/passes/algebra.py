@@ -110,7 +110,7 @@ def mod_one(op: ops.Mod, m: Match) -> Replacement:
     return m.number(0, op.result.type) if _is(m, op.rhs, 1) and not is_float(op.result.type) else None
 
 
-@rule(ops.And, ops.Or, ops.Maximum, ops.Minimum)
+@rule(ops.And, ops.Or, ops.Maximum, ops.Minimum, ops.MaximumNan, ops.MinimumNan)
 def same_operands(op: ops.Binary, m: Match) -> Replacement:
     """x & x = x | x = max(x, x) = min(x, x) = x"""
     return op.lhs if op.lhs is op.rhs else None
@@ -205,6 +205,33 @@ def select_bool(op: ops.Select, m: Match) -> Replacement:
     return op.condition if is_bool(op.result.type) and choices == (True, False) else None
 
 
+@rule(ops.Select)
+def select_not_bool(op: ops.Select, m: Match) -> Replacement:
+    """where(c, false, true) = ~c"""
+    choices = m.constant(op.if_true), m.constant(op.if_false)
+    return m.build(ops.Not(source=op.condition)) if is_bool(op.result.type) and choices == (False, True) else None
+
+
+@rule(ops.Select)
+def select_not(op: ops.Select, m: Match) -> Replacement:
+    """where(~c, x, y) = where(c, y, x)"""
+    inner = m.definition(op.condition)
+    if not isinstance(inner, ops.Not):
+        return None
+    return m.build(ops.Select(condition=inner.source, if_true=op.if_false, if_false=op.if_true))
+
+
+@rule(ops.Select)
+def select_select(op: ops.Select, m: Match) -> Replacement:
+    """where(c, where(c, x, y), z) = where(c, x, z), and where(c, x, where(c, y, z)) = where(c, x, z)"""
+    first, second = m.definition(op.if_true), m.definition(op.if_false)
+    if_true = first.if_true if isinstance(first, ops.Select) and first.condition is op.condition else op.if_true
+    if_false = second.if_false if isinstance(second, ops.Select) and second.condition is op.condition else op.if_false
+    if if_true is op.if_true and if_false is op.if_false:
+        return None
+    return m.build(ops.Select(condition=op.condition, if_true=if_true, if_false=if_false))
+
+
 # --- casts and pointers -----------------------------------------------------------------------------------------------
 
 #: Significand bits of the floats.
@@ -245,6 +272,19 @@ def cast_cast(op: ops.Cast, m: Match) -> Replacement:
     if not _one_step(element, inner.to, op.to):
         return None
     return inner.source if op.to == element else m.build(ops.Cast(source=inner.source, to=op.to))
+
+
+@rule(ops.Bitcast)
+def bitcast_same(op: ops.Bitcast, m: Match) -> Replacement:
+    """A bit cast to the type a value already has is that value"""
+    return op.source if op.source.type == op.result.type else None
+
+
+@rule(ops.Bitcast)
+def bitcast_bitcast(op: ops.Bitcast, m: Match) -> Replacement:
+    """A bit cast of a bit cast is one"""
+    inner = m.definition(op.source)
+    return m.build(ops.Bitcast(source=inner.source, to=op.to)) if isinstance(inner, ops.Bitcast) else None
 
 
 @rule(ops.AddPtr)

@@ -5,65 +5,89 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-import numpy as np
-
-from mytriton.ir.arithmetic import DTYPES
+from mytriton.analysis.effects import effect_of, effects_within
 from mytriton.ir.core import Block, Effect, Func, Op, Value
-from mytriton.ir.ops import Constant
+from mytriton.ir.ops import Constant, If, Load
 from mytriton.ir.printer import Printer
 from mytriton.stage import Change
 
 
-def _key(op: Op) -> Hashable:
-    """Equal for operations that compute the same. Constants compare by type and bits: 0.0 is not -0.0, nor True 1."""
+def _key(op: Op) -> tuple[Hashable, ...]:
+    """Equal for operations that compute the same. Constants compare by type and digits: 0.0 is not -0.0, nor True 1,
+    and a NaN is a NaN."""
     if isinstance(op, Constant):
-        return Constant, op.type, np.array(op.value, DTYPES[op.type]).tobytes()
-    operands = op.operands
-    if op.commutative:
-        operands = tuple(sorted(operands, key=lambda v: v.id))
-    return type(op), tuple(op.attributes.items()), operands
+        return Constant, op.type, repr(op.value)
+    operands = frozenset(op.operands) if op.commutative else op.operands
+    return type(op), operands, *op.attributes.values()
 
 
 class _Merger:
     def __init__(self, func: Func) -> None:
         self.printer = Printer(func)
-        self.scopes: list[dict[Hashable, Op]] = []
+        self.effects = effects_within(func)
+        self.known: dict[Hashable, Op] = {}
         self.substitution: dict[Value, Value] = {}
         self.changes: list[Change] = []
+        # A number for what is in memory: the same number, the same contents.
+        self.memory = 0
+        self.last_memory = 0
 
     def block(self, block: Block) -> Block:
-        # What an inner block computes is not available after it; what outer ones computed is available inside.
-        self.scopes.append({})
         out: list[Op] = []
+        added: list[Hashable] = []
         for op in block.ops:
             done = op.with_operands(self.substitution)
             if done.regions:
-                done = done.with_regions(tuple(self.block(b) for b in done.regions))
+                done = self._structured(op, done)
             self.printer.define(done)
-            if done.effect is not Effect.NONE or done.regions:
+            effect = effect_of(done)
+            if effect is Effect.WRITE:
+                self._write()
+            if effect not in (Effect.NONE, Effect.READ) or done.regions or not done.results:
                 out.append(done)
                 continue
-            key = _key(done)
-            first = next((scope[key] for scope in reversed(self.scopes) if key in scope), None)
+            key: Hashable = _key(done) if effect is Effect.NONE else (*_key(done), self.memory)
+            first = self.known.get(key)
             if first is None:
-                self.scopes[-1][key] = done
+                self.known[key] = done
+                added.append(key)
                 out.append(done)
             else:
                 self._merge(done, first)
-        self.scopes.pop()
+        # What an inner block computes is not available after it; what outer ones computed is available inside.
+        for key in added:
+            del self.known[key]
         same = len(out) == len(block.ops) and all(a is b for a, b in zip(out, block.ops, strict=True))
         return block if same else Block(block.params, tuple(out))
+
+    def _write(self) -> None:
+        self.last_memory += 1
+        self.memory = self.last_memory
+
+    def _structured(self, original: Op, op: Op) -> Op:
+        # Recursion follows the nesting of regions, not the length of the kernel.
+        writes = Effect.WRITE in self.effects[original]
+        if writes and not isinstance(op, If):
+            self._write()  # a later trip sees what an earlier one wrote
+        before, blocks = self.memory, []
+        for inner in op.regions:
+            self.memory = before
+            blocks.append(self.block(inner))
+        if writes:
+            self._write()
+        return op.with_regions(tuple(blocks))
 
     def _merge(self, op: Op, first: Op) -> None:
         self.substitution.update(zip(op.results, first.results, strict=True))
         if op.inline:  # it has no line of its own, and its users read as before
             return
         names = ", ".join(v.id for v in first.results)
-        self.changes.append(Change("cse", "merge", self.printer.op(op), names, op.span, f"same as {names}"))
+        why = f"same as {names}" + (", and nothing between them writes" if isinstance(op, Load) else "")
+        self.changes.append(Change("cse", "merge", self.printer.op(op), names, op.span, why))
 
 
 def cse(func: Func) -> tuple[Func, tuple[Change, ...]]:
-    """Merge pure operations that compute the same; loads stay as they are written."""
+    """Merge pure operations that compute the same, and loads of the same with no write between them."""
     merger = _Merger(func)
     body = merger.block(func.body)
     return (func if body is func.body else replace(func, body=body)), tuple(merger.changes)

@@ -7,7 +7,7 @@ import numpy as np
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES, evaluate
 from mytriton.ir.core import Func, Op
-from mytriton.passes import algebra
+from mytriton.passes import algebra, branches, shaping
 from mytriton.passes.rewrite import Match, Replacement, rewrite, rule
 from mytriton.stage import Change
 from mytriton.types import ScalarType, element_of, is_integer
@@ -39,14 +39,14 @@ def _unspecified(op: Op, numbers: list[bool | int | float]) -> bool:
 
 
 def _sentence(op: Op, operands: list[str], result: str) -> str:
-    if isinstance(op, ops.Cast):
+    if isinstance(op, (ops.Cast, ops.Bitcast)):
         return f"{op.to}({operands[0]}) = {result}"
     if op.opcode in _SYMBOLS:
         return f"{operands[0]} {_SYMBOLS[op.opcode]} {operands[1]} = {result}"
     return f"{op.opcode}({', '.join(operands)}) = {result}"
 
 
-@rule(ops.Unary, ops.Binary, ops.Fma, ops.Compare, ops.Select, ops.Cast)
+@rule(ops.Unary, ops.Binary, ops.Fma, ops.Compare, ops.Select, ops.Cast, ops.Bitcast)
 def constant(op: Op, m: Match) -> Replacement:
     """An operation on constants is a constant"""
     numbers: list[bool | int | float] = []
@@ -58,16 +58,21 @@ def constant(op: Op, m: Match) -> Replacement:
             return None
         numbers.append(number)
         arrays.append(np.array(number, DTYPES[element]))
-    if _unspecified(op, numbers):
+    if _unspecified(op, numbers) or (isinstance(op, ops.Bitcast) and numbers[0] != numbers[0]):
         return None
     with np.errstate(all="ignore"):
         computed = evaluate(op, arrays)
     kind = computed.dtype.kind
     result = bool(computed) if kind == "b" else int(computed) if kind in "iu" else float(computed)
+    if isinstance(op, ops.Bitcast) and result != result:
+        return None
     folded = m.number(result, op.result.type)
     return folded, _sentence(op, [m.text(v) for v in op.operands], m.text(folded))
 
 
+RULES = (constant, *algebra.RULES, *shaping.RULES, *branches.RULES)
+
+
 def fold(func: Func) -> tuple[Func, tuple[Change, ...]]:
-    """Algebraic identities and constant folding, together, to a fixpoint."""
-    return rewrite(func, "fold", (constant, *algebra.RULES))
+    """Constant folding and identities of arithmetic, shapes and control flow, together, to a fixpoint."""
+    return rewrite(func, "fold", RULES)

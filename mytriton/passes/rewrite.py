@@ -1,25 +1,44 @@
 """Rewriting by small named rules.
 
 A rule is a function for one class of operations (or several) whose docstring is the identity it performs. It returns
-None if it does not apply, else the value that replaces the operation's result, alone or with a sentence saying why.
-The driver walks forward once, so a rule sees operands that are already rewritten, and repeats until nothing changes.
+None if it does not apply, else what replaces the operation: a value for its result, or a `Splice`, alone or with a
+sentence saying why. The driver walks forward, so a rule sees operands that are already rewritten; structured operations
+are looked at before their blocks, and an `if` once more after them. Only what a loop hands back to its start needs
+another walk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from mytriton.diagnostics import InternalError
+from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Ids, complete
 from mytriton.ir.core import Block, Func, Op, Value
-from mytriton.ir.ops import Constant, Splat
+from mytriton.ir.ops import Constant, If, Splat
+from mytriton.ir.ops.control import yielded
 from mytriton.ir.printer import Printer
 from mytriton.stage import Change
 from mytriton.types import ScalarType, Type, element_of, shape_of
 
-Replacement: TypeAlias = "Value | tuple[Value, str] | None"
+
+@dataclass(frozen=True)
+class Splice:
+    """What takes the place of an operation with blocks, or of one without results: `ops`; `results`, a value for each
+    of its results that `ops` do not define; and `params`, values for parameters of its blocks. `simpler` is the one
+    among `ops` that is a simpler form of the operation, if one is."""
+
+    ops: tuple[Op, ...] = ()
+    results: Mapping[Value, Value] = field(default_factory=dict)
+    params: Mapping[Value, Value] = field(default_factory=dict)
+    simpler: Op | None = None
+
+
+Replacement: TypeAlias = "Value | Splice | tuple[Value | Splice, str] | None"
 
 #: Walks over the function, and rewrites of one operation, before the driver stops. Rules shrink programs, so neither
 #: is reached unless two rules undo each other.
@@ -93,7 +112,35 @@ class Match:
         element = element_of(type_)
         assert isinstance(element, ScalarType)
         value = self.build(Constant(value=number, type=element))
-        return self.build(Splat(source=value, shape=shape_of(type_))) if shape_of(type_) else value
+        return self.splat(value, shape_of(type_))
+
+    def zero(self, type_: Type) -> Value:
+        """Insert the zero of a type."""
+        element = element_of(type_)
+        assert isinstance(element, ScalarType)
+        return self.number({"bool": False, "int": 0, "float": 0.0}[element.kind], type_)
+
+    def splat(self, value: Value, shape: tuple[int, ...]) -> Value:
+        """Insert a block of one scalar; the scalar itself for the shape ()."""
+        return self.build(Splat(source=value, shape=shape)) if shape else value
+
+    def scalar(self, value: Value) -> Value | None:
+        """The scalar that all elements of a value are; None if that is not known."""
+        if not shape_of(value.type):
+            return value
+        op = self.definition(value)
+        return op.source if isinstance(op, Splat) else None
+
+    def same(self, x: Value, y: Value) -> bool:
+        """Whether two values are one, or one constant: of one type and of the same bits."""
+        if x is y:
+            return True
+        numbers = self.constant(x), self.constant(y)
+        element = element_of(x.type)
+        if x.type != y.type or None in numbers or not isinstance(element, ScalarType):
+            return False
+        first, second = (np.array(number, DTYPES[element]).tobytes() for number in numbers)
+        return first == second
 
 
 class _Rewriter:
@@ -106,8 +153,10 @@ class _Rewriter:
         self.match = Match(self.printer, self.ids)
         self.substitution: dict[Value, Value] = {}
         self.changes: list[Change] = []
+        self.again = False
 
     def block(self, block: Block) -> Block:
+        # Recursion follows the nesting of regions, not the length of the kernel.
         out: list[Op] = []
         for op in block.ops:
             self._visit(op, out)
@@ -121,44 +170,77 @@ class _Rewriter:
         steps = 0
         while pending:
             current = pending.pop().with_operands(self.substitution)
-            if current.regions:
-                current = current.with_regions(tuple(self.block(b) for b in current.regions))
-            self.printer.define(current)
-            value = self._apply(current)
-            if value is None:
-                out.append(current)
+            found = self._apply(current)
+            if found is None:
+                self._keep(current, out)
                 continue
             steps += 1
             if steps > MAX_STEPS:
                 raise InternalError(
                     f"rules of `{self.pass_name}` do not come to an end on `{self.printer.op(current)}`"
                 )
+            if isinstance(found, Splice):
+                self._splice(found, out)
+                continue
             # Later uses look up one step only, so earlier entries of this visit are brought up to date.
-            value = self.substitution.get(value, value)
+            value = self.substitution.get(found, found)
             replaced.append(current.result)
             for earlier in replaced:
                 if self.substitution.get(earlier, current.result) is current.result:
                     self.substitution[earlier] = value
             pending += reversed(self.match.built)
 
-    def _apply(self, op: Op) -> Value | None:
+    def _keep(self, op: Op, out: list[Op]) -> None:
+        """Append an operation no rule applies to, once its blocks are rewritten."""
+        if op.regions:
+            blocks = tuple(self.block(b) for b in op.regions)
+            if not isinstance(op, If):
+                # What a trip hands to the next one was not known when its use was visited.
+                self.again |= any(yielded(a) != yielded(b) for a, b in zip(op.regions, blocks, strict=True))
+            op = op.with_regions(blocks)
+            if isinstance(op, If) and (found := self._apply(op)):
+                assert isinstance(found, Splice)
+                out += found.ops
+                self._bind(found.results)
+                return
+        self.printer.define(op)
+        out.append(op)
+
+    def _splice(self, splice: Splice, out: list[Op]) -> None:
+        self._bind(splice.params)
+        for op in splice.ops:
+            self._visit(op, out)
+        self._bind(splice.results)
+
+    def _bind(self, values: Mapping[Value, Value]) -> None:
+        self.substitution.update((old, self.substitution.get(new, new)) for old, new in values.items())
+
+    def _apply(self, op: Op) -> Value | Splice | None:
         for candidate in self._rules_for(type(op)):
             self.match.start(op)
             found = candidate.function(op, self.match)
             if found is None:
                 continue
-            value, why = found if isinstance(found, tuple) else (found, candidate.identity)
-            if value.type != op.result.type:
-                raise InternalError(
-                    f"rule `{candidate.name}` replaces `{self.printer.op(op)}` by a value of type {value.type}"
-                )
+            what, why = found if isinstance(found, tuple) else (found, candidate.identity)
+            if isinstance(what, Splice):
+                what = replace(what, ops=(*self.match.built, *what.ops))
+                values = ", ".join(self.printer.value(v) for v in what.results.values())
+                after = values if what.simpler is None else self.printer.op(what.simpler)
+            else:
+                self._check(op, candidate, what)
+                made = self.printer.definition(what)
+                fresh = made is not None and not made.inline and any(made is b for b in self.match.built)
+                after = self.printer.op(made) if made is not None and fresh else self.printer.value(what)
             before = self.printer.value(op.result) if op.inline else self.printer.op(op)
-            made = self.printer.definition(value)
-            fresh = made is not None and not made.inline and any(made is b for b in self.match.built)
-            after = self.printer.op(made) if made is not None and fresh else self.printer.value(value)
             self.changes.append(Change(self.pass_name, candidate.name, before, after, op.span, why))
-            return value
+            return what
         return None
+
+    def _check(self, op: Op, applied: Rule, value: Value) -> None:
+        if value.type != op.result.type:
+            raise InternalError(
+                f"rule `{applied.name}` replaces `{self.printer.op(op)}` by a value of type {value.type}"
+            )
 
     def _rules_for(self, cls: type[Op]) -> tuple[Rule, ...]:
         rules = self.by_class.get(cls)
@@ -173,9 +255,9 @@ def rewrite(func: Func, pass_name: str, rules: Iterable[Rule]) -> tuple[Func, tu
     rewriter = _Rewriter(func, pass_name, rules)
     body = func.body
     for _ in range(MAX_ROUNDS):
-        count = len(rewriter.changes)
+        rewriter.again = False
         body = rewriter.block(body)
-        if len(rewriter.changes) == count:
+        if not rewriter.again:
             break
     if not rewriter.changes:
         return func, ()

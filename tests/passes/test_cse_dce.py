@@ -18,7 +18,7 @@ from mytriton.passes.dce import dce
 from mytriton.passes.fold import fold
 from mytriton.types import f32, i1, i32, i64
 from tests.ir.kernels import at, at_offsets, binary_kernel, copy_kernel, offsets, pointer
-from tests.ir.structured import loop
+from tests.ir.structured import branch, loop
 
 
 def texts(func: Func) -> list[str]:
@@ -53,13 +53,53 @@ def test_repeated_offsets_are_merged_into_the_first() -> None:
     assert {c.span for c in changes} == {at(3)}
 
 
-def test_loads_are_not_merged() -> None:
+def test_loads_are_merged_unless_something_between_may_write() -> None:
     b = Builder()
-    x = pointer("x", i32)
-    first, second = b.add(ops.Load, pointer=x), b.add(ops.Load, pointer=x)
-    b.append(ops.Store(pointer=x, value=b.add(ops.Add, lhs=first, rhs=second)))
-    func = b.finish("k", (x,))
-    assert cse(func) == (func, ())
+    x, y, c = pointer("x", i32), pointer("y", i32), parameter("c", i1)
+
+    def load(b: Builder, **hints: object) -> Value:
+        value = b.add(ops.Load, pointer=x, **hints)
+        b.append(ops.Print(values=(value,), prefix=""))
+        return value
+
+    def store(b: Builder) -> list[Value]:
+        b.append(ops.Store(pointer=y, value=b.constant(0, i32)))
+        return []
+
+    first = load(b)
+    load(b)  # merged
+    load(b, mask=c)
+    load(b, cache="cg")
+    branch(b, c, lambda b: [load(b), load(b)][2:])  # both merged
+    store(b)
+    load(b)
+    branch(b, c, lambda b: [*store(b), load(b)][1:], lambda b: [load(b)][1:])  # the second merged
+    load(b)
+    loop(b, 0, first, 1, [], lambda b, i: [load(b), *store(b)][1:])
+    loop(b, 0, first, 1, [], lambda b, i: [load(b)][1:])
+    load(b)  # the loop before may have made no trip
+    load(b, volatile=True)
+    load(b)
+    result, changes = cse(b.finish("k", (x, y, c)))
+    verify(result)
+    assert [(c.before, c.after) for c in changes] == [
+        ("%1 = load x : i32", "%0"),
+        ("%4 = load x : i32", "%0"),
+        ("%5 = load x : i32", "%0"),
+        ("%8 = load x : i32", "%6"),
+    ]
+    assert changes[0].why == "same as %0, and nothing between them writes"
+
+
+def test_a_load_of_an_outer_block_is_known_in_a_loop_that_does_not_write() -> None:
+    b = Builder()
+    x, n = pointer("x", i32), parameter("n", i32)
+    first = b.add(ops.Load, pointer=x)
+    (last,) = loop(b, 0, n, 1, [first], lambda b, i, v: [b.add(ops.Add, lhs=v, rhs=b.add(ops.Load, pointer=x))])
+    b.append(ops.Store(pointer=x, value=last))
+    result, changes = cse(b.finish("k", (x, n)))
+    verify(result)
+    assert [(c.before, c.after) for c in changes] == [("%3 = load x : i32", "%0")]
 
 
 def both(cls: type[ops.Binary] | type[ops.Compare], a: str = "xy", b: str = "yx") -> int:

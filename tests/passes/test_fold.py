@@ -13,8 +13,7 @@ from mytriton.ir.core import Func, Value
 from mytriton.ir.ops import Constant
 from mytriton.ir.printer import print_func
 from mytriton.ir.verify import verify
-from mytriton.passes import algebra
-from mytriton.passes.fold import fold
+from mytriton.passes.fold import RULES, fold
 from mytriton.stage import Change
 from mytriton.types import BlockType, ScalarType, bf16, f16, f32, f64, i1, i32, i64
 from tests.ir.kernels import at, binary_kernel, pointer
@@ -141,7 +140,7 @@ def test_select() -> None:
     assert folded(i32, equal_arms)[0] == "x"
     assert folded(i32, constant_condition)[0] == "x"
     assert folded(i1, bool_arms)[0] == "x"
-    assert folded(i1, swapped_arms) == ("%0", ())
+    assert folded(i1, swapped_arms)[1][0].after == "%1 = not x : bool"
 
 
 def casts(*types: ScalarType) -> Make:
@@ -258,8 +257,8 @@ def test_nothing_to_fold_returns_the_same_function() -> None:
 
 
 def test_every_rule_states_its_identity() -> None:
-    assert all(r.identity for r in algebra.RULES)
-    assert len({r.name for r in algebra.RULES}) == len(algebra.RULES) == 25
+    assert all(r.identity for r in RULES)
+    assert len({r.name for r in RULES}) == len(RULES)
 
 
 def test_a_folded_nan_is_a_nan() -> None:
