@@ -277,7 +277,7 @@ def test_any_python_name_can_be_used(run):
 @triton.jit
 def unrolled_sum(x, out, N: tl.constexpr):
     acc = tl.load(x)
-    for k in range(1, N):
+    for k in tl.static_range(1, N):
         acc += tl.load(x + k % 4)
     tl.store(out, acc)
 

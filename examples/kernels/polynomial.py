@@ -17,7 +17,7 @@ def polynomial_kernel(x, out, n, DEGREE: tl.constexpr, HORNER: tl.constexpr, BLO
     value = tl.load(x + offs, mask=mask, other=0.0)
     result = tl.full((BLOCK,), 1.0, tl.float32)
     if HORNER:
-        for _ in range(DEGREE):
+        for _ in tl.static_range(DEGREE):
             result = result * value + 1.0
     else:
         power = value

@@ -9,11 +9,11 @@ from enum import EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from mytriton.diagnostics import Label
 from mytriton.frontend import attributes, shapes
 from mytriton.frontend import tree as t
 from mytriton.frontend.kernel import MISSING
 from mytriton.frontend.outside import is_kernel, member_item, outside_item
+from mytriton.frontend.regions import Regions
 from mytriton.frontend.registry import FUNCTIONS, LOOPS, METHODS, Builtin
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, is_number
@@ -23,14 +23,11 @@ from mytriton.source import Span
 _Steps = Generator[t.Expr, Operand, Item]
 
 
-class Evaluator:
-    """Evaluates the expressions of one kernel in an environment of local names."""
+class Evaluator(Regions):
+    """Evaluates the expressions of one kernel with the names of its scope."""
 
     def __init__(self, semantics: Semantics) -> None:
-        self.semantics = semantics
-        self.names: dict[str, Item] = {}
-        #: Names that were bound where they do not reach the code after it: where, and why.
-        self.unreachable: dict[str, Label] = {}
+        super().__init__(semantics)
         self._rules: dict[type[Any], Callable[[Any], _Steps]] = {
             t.UnaryOp: self._unary,
             t.BinaryOp: self._binary,
@@ -88,17 +85,17 @@ class Evaluator:
 
     def _name(self, expr: t.Name) -> Item:
         name = expr.id
-        if name in self.names:
-            return self.names[name]
-        if name in self.unreachable:
-            label = self.unreachable[name]
+        if name in self.scope.items:
+            return self.scope.items[name]
+        if name in self.scope.unreachable:
+            label = self.scope.unreachable[name]
             hint = f"give `{name}` a value before it"
             raise Mistake("MT130", f"`{name}` is not defined here", expr.span, hint, [label])
         outer = self.semantics.kernel.names
         value = outer[name] if name in outer else getattr(python, name, MISSING)
         if value is not MISSING:
             return outside_item(name, value, expr.span)
-        near = get_close_matches(name, [*self.names, *outer], 1)
+        near = get_close_matches(name, [*self.scope.items, *outer], 1)
         hint = f"did you mean `{near[0]}`?" if near else ""
         raise Mistake("MT131", f"`{name}` is not defined", expr.span, hint)
 

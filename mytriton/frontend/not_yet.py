@@ -21,7 +21,7 @@ _INSTEAD = {
     "float8e4nv float8e5": _TYPES,
     "advance associative_scan atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor "
     "cat cumprod cumsum debug_barrier dot dot_scaled extra flip gather histogram "
-    "inline_asm_elementwise interleave join make_block_ptr pointer_type randint rand randn range softmax sort "
+    "inline_asm_elementwise interleave join make_block_ptr pointer_type randint rand randn softmax sort "
     "split swizzle2d tensor umulhi": _SUPPORTED,
 }
 

@@ -94,5 +94,5 @@ def builtin(function: Callable[..., Any], method: bool = False) -> Callable[[Rul
     return register
 
 
-#: The iterables of a `for` loop; both unroll over constexpr bounds.
-LOOPS: tuple[Any, ...] = (builtins.range, tl.static_range)
+#: The iterables of a `for` loop; the last is unrolled.
+LOOPS: tuple[Any, ...] = (builtins.range, tl.range, tl.static_range)

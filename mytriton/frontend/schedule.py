@@ -1,8 +1,9 @@
 """The order of operations in the first SSA listing.
 
-Loads and stores keep the order in which they were written. A pure operation has no moment of its own: it is put where
-its value is first needed, operands before users, so a chain of assignments reads as the computation that feeds each
-load and store. What nothing needs comes last, where dce will find it.
+Loads, stores, branches and loops keep the order in which they were written. A pure operation has no moment of its own:
+it is put where its value is first needed, operands before users, so a chain of assignments reads as the computation
+that feeds each load and store. What a nested block needs of its surroundings comes before the branch or loop. What
+nothing needs comes last, where dce will find it.
 """
 
 from __future__ import annotations
@@ -10,51 +11,84 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mytriton.ir.builder import Ids
-from mytriton.ir.core import Effect, Op, Value
-from mytriton.ir.ops import Store
+from mytriton.ir.core import Block, Effect, Op, Value, walk
+from mytriton.ir.ops import Store, Yield
 
 
 def _needs(op: Op) -> Iterator[Value]:
-    """The operands in the order they are evaluated."""
+    """The operands in the order they are evaluated, then what nested blocks use."""
     if isinstance(op, Store):
         # As in Python's `target[index] = value`, the value comes before the place it goes to.
-        return iter((op.value, op.pointer) if op.mask is None else (op.value, op.pointer, op.mask))
-    return iter(op.operands)
+        yield from (op.value, op.pointer) if op.mask is None else (op.value, op.pointer, op.mask)
+        return
+    yield from op.operands
+    for region in op.regions:
+        for inner in walk(region):
+            yield from inner.operands
+
+
+def _stays(op: Op) -> bool:
+    """Whether an operation keeps its place among others that do."""
+    return op.effect is not Effect.NONE or bool(op.regions)
+
+
+class _Scheduler:
+    def __init__(self, hints: Mapping[Value, str], ids: Ids) -> None:
+        self._hints = hints
+        self._ids = ids
+        self._renamed: dict[Value, Value] = {}
+
+    def _rename(self, values: Sequence[Value], inline: bool = False) -> tuple[Value, ...]:
+        hints = self._hints
+        results = tuple(Value(self._ids.fresh(inline), v.type, hints.get(v, v.hint)) for v in values)
+        self._renamed.update(zip(values, results, strict=True))
+        return results
+
+    def _emit(self, op: Op) -> Op:
+        done = op.with_operands(self._renamed)
+        done = done.evolve(results=self._rename(op.results, op.inline))
+        if op.regions:
+            done = done.with_regions(tuple(Block(self._rename(b.params), self.block(b.ops)) for b in op.regions))
+        return done
+
+    def block(self, ops: Sequence[Op]) -> tuple[Op, ...]:
+        """The operations of one block in listing order. The recursion follows the nesting of blocks."""
+        producers = {value: op for op in ops for value in op.results}
+        ordered: list[Op] = []
+        done: set[int] = set()
+
+        def place(root: Op) -> None:
+            if id(root) in done:
+                return
+            done.add(id(root))
+            stack = [(root, _needs(root))]
+            while stack:
+                op, needs = stack[-1]
+                for value in needs:
+                    producer = producers.get(value)
+                    if producer is not None and id(producer) not in done and not _stays(producer):
+                        done.add(id(producer))
+                        stack.append((producer, _needs(producer)))
+                        break
+                else:
+                    stack.pop()
+                    ordered.append(self._emit(op))
+
+        for op in ops:
+            if _stays(op):
+                place(op)
+        end = ops[-1] if ops and isinstance(ops[-1], Yield) else None
+        for value in end.operands if end is not None else ():
+            if value in producers:
+                place(producers[value])
+        for op in ops:
+            if not op.inline and op is not end:
+                place(op)
+        if end is not None:
+            place(end)
+        return tuple(ordered)
 
 
 def schedule(ops: Sequence[Op], hints: Mapping[Value, str], ids: Ids) -> tuple[Op, ...]:
     """The operations in listing order, results numbered from `ids` and carrying the author's names."""
-    producers = {value: op for op in ops for value in op.results}
-    renamed: dict[Value, Value] = {}
-    ordered: list[Op] = []
-    done: set[int] = set()
-
-    def emit(op: Op) -> None:
-        results = tuple(Value(ids.fresh(op.inline), v.type, hints.get(v, v.hint)) for v in op.results)
-        renamed.update(zip(op.results, results, strict=True))
-        ordered.append(op.with_operands(renamed, results=results))
-
-    def place(root: Op) -> None:
-        if id(root) in done:
-            return
-        done.add(id(root))
-        stack = [(root, _needs(root))]
-        while stack:
-            op, needs = stack[-1]
-            for value in needs:
-                producer = producers.get(value)
-                if producer is not None and id(producer) not in done and producer.effect is Effect.NONE:
-                    done.add(id(producer))
-                    stack.append((producer, _needs(producer)))
-                    break
-            else:
-                stack.pop()
-                emit(op)
-
-    for op in ops:
-        if op.effect is not Effect.NONE:
-            place(op)
-    for op in ops:
-        if not op.inline:
-            place(op)
-    return tuple(ordered)
+    return _Scheduler(hints, ids).block(ops)

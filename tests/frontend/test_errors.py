@@ -99,13 +99,21 @@ TYPE_ERRORS = [
     ("p, q = n", 12, "MT214 `n` (i32) cannot be unpacked"),
     ("p: tl.constexpr = n", 23, "MT210 the value of a `constexpr` variable must be a constexpr, but `n` (i32) is not"),
     ("n if n > 0 else 1", 5, "MT140 a conditional expression on a run-time value is not supported yet"),
-    ("for t in [1, 2]: pass", 14, "MT143 a `for` loop in a kernel runs over range(...) or tl.static_range(...)"),
-    ("for t in range(n): pass", 20, "MT140 a loop with the run-time bound `n` (i32) is not supported yet"),
+    (
+        "for t in [1, 2]: pass",
+        14,
+        "MT143 a `for` loop in a kernel runs over range(...), tl.range(...) or tl.static_range(...)",
+    ),
+    (
+        "for t in tl.static_range(n): pass",
+        30,
+        "MT210 a bound of `tl.static_range` must be a constexpr, but `n` (i32) is not",
+    ),
     ("for t in range(0, 8, B - 8): pass", 26, "MT144 the step of a loop must not be 0"),
-    ("for t in range(10 ** 9): pass", 5, "MT142 unrolling this loop exceeds 65536 iterations in one kernel"),
-    ("while n > 0: n = n - 1", 5, "MT140 `while` is not supported yet"),
+    ("for t in tl.static_range(10 ** 9): pass", 5, "MT142 unrolling this loop exceeds 65536 iterations in one kernel"),
+    ("while True: pass", 11, "MT151 the condition of this `while` is always true"),
     ("return n", 5, "MT141 a kernel returns nothing"),
-    ("if n > 0: pass", 5, "MT140 `if` on the run-time value `n > 0` (bool) is not supported yet"),
+    ("if a > 0: pass", 8, "MT148 the condition of an `if` must be one number, but `a > 0` (vector<8 x bool>) has many"),
 ]
 
 
@@ -164,7 +172,7 @@ def test_mistakes_are_collected_and_do_not_cascade():
         "3:9 MT135 there is no `tl.laod`",
         "4:17 MT131 `undefined` is not defined",
         "7:19 MT134 `n` (i32) has no `.dtpye`",
-        "8:5 MT140 `if` on the run-time value `n` (i32) is not supported yet",
+        "10:19 MT130 `q` is not defined here",
     ]
 
 

@@ -234,7 +234,7 @@ def test_math_functions_of_constexprs():
 def test_loops_unroll_and_branches_vanish():
     text = """
     def k(x, N: tl.constexpr):
-        for j in range(N):
+        for j in tl.static_range(N):
             if j == 0:
                 tl.store(x, 10)
             elif j % 2:
@@ -311,7 +311,8 @@ def test_dtypes_are_values():
 def test_long_expressions_and_loops_do_not_overflow_the_stack():
     terms = " + ".join(["n"] * 900)  # about as many as Python's own parser takes
     assert ssa(f"def k(x, n):\n    tl.store(x, {terms})", "*i32, i32").count("add") == 899
-    text = "def k(x, n, N: tl.constexpr):\n    a = n\n    for j in range(N):\n        a = a * n + j\n    tl.store(x, a)"
+    text = "def k(x, n, N: tl.constexpr):\n    a = n\n    for j in tl.static_range(N):\n        a = a * n + j\n"
+    text += "    tl.store(x, a)"
     assert ssa(text, "*i32, i32, 5000").count("\n") == 10000
 
 
