@@ -1,4 +1,4 @@
-"""Every example of every kernel in examples/kernels, on every backend."""
+"""Every example of every kernel in examples/kernels, on every backend and as every stage."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ import pytest
 from mytriton import JITFunction, Target, backends, check_example
 from tests.frontend.test_read import EXAMPLES, load
 from tests.running import on_every_backend
+from tests.stage_runs import each_stage, run_stage, small
 
 MODULES: dict[Path, ModuleType] = {path: load(path) for path in EXAMPLES}
+KERNELS = {path: [k for k in vars(m).values() if isinstance(k, JITFunction)] for path, m in MODULES.items()}
 CASES = [
     pytest.param(kernel, case, id=f"{path.stem}-{kernel.name}-{case.label}")
-    for path, module in MODULES.items()
-    for kernel in vars(module).values()
-    if isinstance(kernel, JITFunction)
+    for path, kernels in KERNELS.items()
+    for kernel in kernels
     for case in kernel.examples
 ]
 
@@ -31,11 +32,25 @@ def test_example(run, kernel, case):
     assert report.ok, report
 
 
+@pytest.mark.parametrize(("kernel", "case"), [c for c in CASES if small(c.values[1])])
+def test_every_stage_computes_the_example(kernel, case):
+    before, ran = None, []
+    for name, artifact, grid in each_stage(kernel, case):
+        if artifact is not before:  # a pass that changed nothing
+            wrong = [output for output in run_stage(kernel, case.build(), artifact, grid) if not output.ok]
+            assert not wrong, (name, wrong)
+            ran.append(name)
+        before = artifact
+    assert ran[0] == "ssa"
+    assert ran[-2:] == ["layout tuned", "layout plain"]
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
-def test_every_kernel_has_an_example(path):
-    kernels = [k for k in vars(MODULES[path]).values() if isinstance(k, JITFunction)]
-    assert kernels
-    assert all(kernel.examples for kernel in kernels)
+def test_every_kernel_has_an_example_and_every_file_says_what_it_teaches(path):
+    called = {name for kernel in KERNELS[path] for name in kernel.function.__code__.co_names}
+    assert KERNELS[path]
+    assert all(kernel.examples for kernel in KERNELS[path] if kernel.name not in called)  # helpers need none
+    assert MODULES[path].__doc__
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)

@@ -3,7 +3,6 @@ installed. A minute or more of new ones: `python -m tests.fuzz`."""
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,9 @@ import pytest
 from mytriton import backends
 from tests.fuzz import differences, kernel_of, run, trouble
 from tests.random_kernels import DTYPES, case
+from tests.triton_reference import Triton, TritonError, triton_interpreter
+
+__all__ = ["triton_interpreter"]
 
 #: Triton's reasons not to take a kernel of ours; all are limits of its interpreter.
 TRITON_LACKS = ("mask has unsupported dtype", "not supported for the input types", "have different signedness")
@@ -27,40 +29,16 @@ def test_cpu_does_what_the_interpreter_does(first: int, tmp_path: Path) -> None:
         assert trouble(case(seed), tmp_path, f"k{seed}") == "", case(seed).source()
 
 
-@pytest.fixture
-def interpret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Runs `k` of a module's text through Triton's NumPy interpreter, on NumPy arrays in place."""
-    monkeypatch.setenv("TRITON_INTERPRET", "1")
-    # Older interpreters lack bfloat16.
-    pytest.importorskip("triton", minversion="3.9", reason="triton 3.9, the reference, is not installed")
-    torch = pytest.importorskip("torch", reason="Triton's interpreter takes torch tensors: pip install torch")
-    count = iter(range(10**6))
-
-    def tensor(array: Any) -> Any:
-        if not isinstance(array, np.ndarray):
-            return array
-        bits = array.dtype == DTYPES["bfloat16"]
-        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16) if bits else torch.from_numpy(array)
-
-    def launch(text: str, grid: int, args: list[Any], constants: dict[str, Any]) -> None:
-        kernel = kernel_of(text, tmp_path, f"triton{next(count)}")
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            kernel[(grid,)](*map(tensor, args), **constants)
-
-    return launch
-
-
-def test_the_interpreter_does_what_triton_does(interpret: Any, tmp_path: Path) -> None:
+def test_the_interpreter_does_what_triton_does(triton_interpreter: Triton, tmp_path: Path) -> None:
     compared = 0
     for seed in range(100):
         what = case(seed, portable=True)
         theirs = what.arguments()
         try:
-            interpret(what.source("triton"), what.grid, theirs, what.constants)
-        except Exception as error:  # noqa: BLE001 (Triton's own, of many classes)
-            reason = str(error.__cause__ or error)
-            assert any(lack in reason for lack in TRITON_LACKS), f"{reason}\n{what.source()}"
+            named = dict(zip((*what.arrays, *what.scalars), theirs, strict=True))
+            triton_interpreter.run(what.source("triton"), "k", what.grid, {**named, **what.constants})
+        except TritonError as error:
+            assert any(lack in str(error) for lack in TRITON_LACKS), f"{error}\n{what.source()}"
             continue
         ours = run(kernel_of(what.source(), tmp_path, f"k{seed}"), what, "interp")
         assert differences(what, ours, theirs) == [], what.source()
@@ -94,14 +72,15 @@ def differs_by_intent(left: str, right: str, operation: str) -> bool:
     return {left, right} == {"float16", "bfloat16"} or ({left, right} <= {"int1", "True"} and operation not in "&<")
 
 
-def test_types_promote_as_in_triton(interpret: Any, tmp_path: Path) -> None:
+def test_types_promote_as_in_triton(triton_interpreter: Triton, tmp_path: Path) -> None:
     def result(package: str, left: str, right: str, operation: str) -> str:
         array = DTYPES.get(right, DTYPES[left])
         expression = f"x {operation} {'y' if right in DTYPES else right}"
         args: list[Any] = [np.ones(4, DTYPES[left]), np.ones(4, array), 3, np.full(1, -1, np.int32)]
         text = PROMOTION.format(package=package, expression=expression)
         if package == "triton":
-            interpret(text, 1, args, {"B": 4})
+            named = dict(zip(("a", "b", "s", "out"), args, strict=True))
+            triton_interpreter.run(text, "k", 1, {**named, "B": 4})
         else:
             name = f"p{abs(hash((left, right, operation)))}"
             kernel_of(text, tmp_path, name)[1](*args, B=4, backend="interp")
