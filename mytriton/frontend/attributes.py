@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from math import prod
 from typing import Any
 
+from mytriton.frontend.casts import NAMES
 from mytriton.frontend.outside import as_item
 from mytriton.frontend.registry import METHODS, Builtin, Param
 from mytriton.frontend.semantics import Semantics
@@ -14,10 +15,7 @@ from mytriton.frontend.shapes import transpose
 from mytriton.frontend.values import Item, Known, Method, Mistake, Operand
 from mytriton.ir.core import Value
 from mytriton.source import Span
-from mytriton.types import SCALARS, BlockType, PointerType, ScalarType, Type, element_of, shape_of, with_element
-
-#: Triton's names of the element types, which `dtype.name` is compared with: int1, uint8, fp32, bf16.
-_NAMES = {t: {"i": "int", "u": "uint", "f": "fp", "b": "bf"}[t.name[0]] + str(t.bits) for t in SCALARS.values()}
+from mytriton.types import BlockType, PointerType, ScalarType, Type, element_of, shape_of, with_element
 
 #: Bits of the significand without the hidden one, and the bias of the exponent.
 _FLOATS = {"f16": (10, 15), "bf16": (7, 127), "f32": (23, 127), "f64": (52, 1023)}
@@ -30,7 +28,7 @@ _VALUE: dict[str, Callable[[Type], Any]] = {
 }
 
 _SCALAR: dict[str, Callable[[ScalarType], Any]] = {
-    "name": lambda t: _NAMES[t],
+    "name": lambda t: NAMES[t],
     "primitive_bitwidth": lambda t: t.bits,
     "itemsize": lambda t: t.bits // 8,
 }
@@ -57,7 +55,7 @@ def _attributes(type_: Type) -> dict[str, Callable[[Any], Any]]:
 
 
 def _is(name: str) -> Callable[[ScalarType], bool]:
-    return lambda t: _NAMES[t] == name
+    return lambda t: NAMES[t] == name
 
 
 def _signed(t: ScalarType) -> bool:

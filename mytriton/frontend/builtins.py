@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from mytriton import language as tl
-from mytriton.frontend.constants import convert
 from mytriton.frontend.registry import METHODS, Builtin, Param, Rule, builtin
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.values import Item, Known, Mistake, Operand, is_number
+from mytriton.frontend.values import Item, Known, Mistake, Operand
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
-from mytriton.types import i1, is_bool, is_pointer, is_unsigned
+from mytriton.types import element_of, i1, is_bool, is_float, is_pointer, is_unsigned
 
 # --- indices ------------------------------------------------------------------------------------------------------
 
@@ -38,7 +37,7 @@ def _num_programs(s: Semantics, span: Span, axis: Operand) -> Item:
 # --- elementwise ------------------------------------------------------------------------------------------------------
 
 
-@builtin(tl.abs)
+@builtin(tl.abs, method=True)
 def absolute(s: Semantics, span: Span, x: Operand) -> Item:
     value = s.value(x)
     if is_pointer(value.type):
@@ -46,63 +45,89 @@ def absolute(s: Semantics, span: Span, x: Operand) -> Item:
     return value if is_bool(value.type) or is_unsigned(value.type) else s.builder.add(ops.Abs, source=value)
 
 
-def _extremum(function: Callable[..., Any], op: type[Op]) -> Rule:
-    def rule(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
+def propagates_nan(s: Semantics, given: Operand | None) -> bool:
+    """What the argument `propagate_nan` says; NaN operands are ignored if it is left out."""
+    value = tl.PropagateNan.NONE if given is None else s.known(given, "`propagate_nan`")
+    if not isinstance(value, tl.PropagateNan):
+        assert given is not None
+        hint = "write propagate_nan=tl.PropagateNan.ALL, or leave it out"
+        raise Mistake("MT211", f"`propagate_nan` is {s.describe(given)}", given.span, hint)
+    return value is tl.PropagateNan.ALL
+
+
+def _extremum(function: Callable[..., Any], op: type[Op], of_nan: type[Op]) -> Rule:
+    def rule(s: Semantics, span: Span, x: Operand, y: Operand, propagate_nan: Operand | None = None) -> Item:
         # Of two constexprs the result is a run-time value all the same, and wraps at its width: a constexpr's maximum
         # is Python's `max`.
         lhs, rhs = s.arithmetic_pair(x, y, f"tl.{op.opcode}", span)
-        return s.builder.add(op, lhs=lhs, rhs=rhs)
+        chosen = of_nan if propagates_nan(s, propagate_nan) and is_float(lhs.type) else op
+        return s.builder.add(chosen, lhs=lhs, rhs=rhs)
 
     return builtin(function)(rule)
 
 
-maximum = _extremum(tl.maximum, ops.Maximum)
-minimum = _extremum(tl.minimum, ops.Minimum)
+maximum = _extremum(tl.maximum, ops.Maximum, ops.MaximumNan)
+minimum = _extremum(tl.minimum, ops.Minimum, ops.MinimumNan)
 
 
 @builtin(tl.where)
 def _where(s: Semantics, span: Span, condition: Operand, x: Operand, y: Operand) -> Item:
     flag = s.value(condition)
     if not is_bool(flag.type):
-        if not isinstance(condition.item, Known):
-            hint = f"compare it: {s.text(condition.span)} != 0"
-            raise Mistake("MT231", f"the condition must be bool, got {s.describe(condition)}", condition.span, hint)
-        flag = s.builder.constant(bool(condition.item.value), i1)
+        if is_pointer(flag.type):
+            raise Mistake("MT231", f"the condition must be bool, got {s.describe(condition)}", condition.span)
+        if isinstance(condition.item, Value):
+            message = f"the condition of tl.where is not bool: {s.describe(condition)} counts as true where it is not 0"
+            s.warn("MT291", message, condition.span, f"say so: {s.text(condition.span)} != 0")
+        flag = s.builder.cast(flag, i1)
     pointers = [isinstance(o.item, Value) and is_pointer(o.item.type) for o in (x, y)]
     if all(pointers):
-        pair = s.same_shape([s.value(x), s.value(y)], [x, y], span)
-        if pair[0].type != pair[1].type:
+        pair = [s.value(x), s.value(y)]
+        if element_of(pair[0].type) != element_of(pair[1].type):
             raise Mistake("MT203", f"different pointer types: {s.describe(x)} and {s.describe(y)}", span)
     else:
-        pair = s.promoted_pair(x, y, "tl.where", span)
+        type_ = s.common(x, y, "tl.where")
+        pair = [s.converted(x, y, type_), s.converted(y, x, type_)]
     flag, if_true, if_false = s.same_shape([flag, *pair], [condition, x, y], span)
     return s.builder.add(ops.Select, condition=flag, if_true=if_true, if_false=if_false)
 
 
-@builtin(tl.cdiv)
-def _cdiv(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
-    if isinstance(x.item, Known) and isinstance(y.item, Known):
-        a, b = x.item.value, y.item.value
+def _operator(function: Callable[..., Any], op: str) -> None:
+    """The function form of an operator."""
+
+    def rule(s: Semantics, span: Span, x: Operand, y: Operand, sanitize_overflow: Operand | None = None) -> Item:
+        return s.binary(op, x, y, span)
+
+    builtin(function)(rule)
+
+
+_operator(tl.add, "+")
+_operator(tl.sub, "-")
+_operator(tl.mul, "*")
+
+
+@builtin(tl.cdiv, method=True)
+def _cdiv(s: Semantics, span: Span, x: Operand, div: Operand) -> Item:
+    if isinstance(x.item, Known) and isinstance(div.item, Known):
+        a, b = x.item.value, div.item.value
         return s.fold(lambda: tl.cdiv(a, b), span)
-    # (x + (y - 1)) // y, as Triton has it: with run-time operands the division truncates.
-    less = Operand(s.binary("-", y, Operand(Known(1), y.expr), span), y.expr)
-    return s.binary("//", Operand(s.binary("+", x, less, span), x.expr), y, span)
+    # (x + (div - 1)) // div, as Triton has it: with run-time operands the division truncates.
+    less = Operand(s.binary("-", div, Operand(Known(1), div.expr), span), div.expr)
+    return s.binary("//", Operand(s.binary("+", x, less, span), x.expr), div, span)
 
 
-@builtin(tl.constexpr)
-def _constexpr(s: Semantics, span: Span, value: Operand) -> Item:
-    return Known(s.known(value, "the argument of tl.constexpr"))
+def _logical(name: str, op: str) -> None:
+    """`x.logical_and(y)` and `x.logical_or(y)` of bools."""
+
+    def rule(s: Semantics, span: Span, x: Operand, other: Operand) -> Item:
+        for operand in (x, other):
+            if not is_bool(s.value(operand).type):
+                hint = f"compare it: {s.text(operand.span)} != 0"
+                raise Mistake("MT231", f"`.{name}` takes bools, got {s.describe(operand)}", operand.span, hint)
+        return s.binary(op, x, other, span)
+
+    METHODS[name] = Builtin(name, (Param("x"), Param("other")), rule)
 
 
-# --- methods ----------------------------------------------------------------------------------------------------------
-
-
-def _to(s: Semantics, span: Span, x: Operand, dtype: Operand) -> Item:
-    to = s.dtype(dtype)
-    if isinstance(x.item, Known) and is_number(x.item.value):
-        # An explicit conversion wraps, where an implicit one of a number that does not fit is a mistake.
-        return s.builder.constant(convert(x.item.value, to), to)
-    return s.value(x, to)
-
-
-METHODS["to"] = Builtin("to", (Param("x"), Param("dtype")), _to)
+_logical("logical_and", "&")
+_logical("logical_or", "|")

@@ -9,12 +9,12 @@ from typing import Any
 from mytriton import language as tl
 from mytriton.frontend.builtins import maximum, minimum
 from mytriton.frontend.registry import builtin
-from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.semantics import Semantics, is_float_operand
 from mytriton.frontend.values import Item, Mistake, Operand
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
-from mytriton.types import BlockType, ScalarType, element_of, f32, is_float, is_pointer, promote
+from mytriton.types import BlockType, ScalarType, element_of, f32, is_float, is_pointer, promote, shape_of, u32, u64
 
 
 def _floats(s: Semantics, name: str, operands: list[Operand], span: Span) -> list[Value]:
@@ -37,7 +37,7 @@ def _function(function: Callable[..., Any], op: type[Op]) -> None:
         (source,) = _floats(s, function.__name__, [x], span)
         return s.builder.add(op, source=source)
 
-    builtin(function)(rule)
+    builtin(function, method=True)(rule)
 
 
 for _tl_function, _op in (
@@ -75,7 +75,7 @@ def _div_rn(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
     return s.binary("/", x, y, span)
 
 
-@builtin(tl.sigmoid)
+@builtin(tl.sigmoid, method=True)
 def _sigmoid(s: Semantics, span: Span, x: Operand) -> Item:
     (value,) = _floats(s, "sigmoid", [x], span)
     element, b = element_of(value.type), s.builder
@@ -89,6 +89,46 @@ def _sigmoid(s: Semantics, span: Span, x: Operand) -> Item:
 
 
 @builtin(tl.clamp)
-def _clamp(s: Semantics, span: Span, x: Operand, min: Operand, max: Operand) -> Item:
-    raised = Operand(maximum(s, span, x, min), x.expr)
-    return minimum(s, span, raised, max)
+def _clamp(
+    s: Semantics, span: Span, x: Operand, min: Operand, max: Operand, propagate_nan: Operand | None = None
+) -> Item:
+    raised = Operand(maximum(s, span, x, min, propagate_nan), x.expr)
+    return minimum(s, span, raised, max, propagate_nan)
+
+
+@builtin(tl.fdiv)
+def _fdiv(
+    s: Semantics,
+    span: Span,
+    x: Operand,
+    y: Operand,
+    ieee_rounding: Operand | None = None,
+    approx: Operand | None = None,
+) -> Item:
+    if not any(is_float_operand(o) for o in (x, y)):
+        hint = "use `/`, which converts integers to float32"
+        raise Mistake("MT203", f"tl.fdiv takes floats, got {s.describe(x)} and {s.describe(y)}", span, hint)
+    return s.binary("/", x, y, span)
+
+
+@builtin(tl.umulhi)
+def _umulhi(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
+    lhs, rhs = s.arithmetic_pair(x, y, "tl.umulhi", span)
+    type_, b = element_of(lhs.type), s.builder
+    if not isinstance(type_, ScalarType) or type_.kind != "int" or type_.bits < 32:
+        message = f"tl.umulhi takes integers of 32 or 64 bits, got {s.describe(x)} and {s.describe(y)}"
+        raise Mistake("MT203", message, span)
+    half = b.constant(32, u64, shape_of(lhs.type))
+    if type_.bits == 32:
+        product = b.add(ops.Mul, lhs=b.cast(b.cast(lhs, u32), u64), rhs=b.cast(b.cast(rhs, u32), u64))
+        return b.cast(b.add(ops.Shr, lhs=product, rhs=half), type_)
+    # Halves of 32 bits, as on paper; `middle` holds at most 2**64 - 1.
+    low = b.constant(0xFFFFFFFF, u64, shape_of(lhs.type))
+    (a, c), (d, e) = (
+        (b.add(ops.Shr, lhs=v, rhs=half), b.add(ops.And, lhs=v, rhs=low)) for v in (b.cast(lhs, u64), b.cast(rhs, u64))
+    )
+    carry = b.add(ops.Shr, lhs=b.add(ops.Mul, lhs=c, rhs=e), rhs=half)
+    middle = b.add(ops.Add, lhs=b.add(ops.Mul, lhs=a, rhs=e), rhs=carry)
+    cross = b.add(ops.Add, lhs=b.add(ops.Mul, lhs=c, rhs=d), rhs=b.add(ops.And, lhs=middle, rhs=low))
+    upper = b.add(ops.Add, lhs=b.add(ops.Shr, lhs=middle, rhs=half), rhs=b.add(ops.Shr, lhs=cross, rhs=half))
+    return b.cast(b.add(ops.Add, lhs=b.add(ops.Mul, lhs=a, rhs=d), rhs=upper), type_)

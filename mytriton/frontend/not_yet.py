@@ -1,28 +1,49 @@
-"""Names of Triton's language that kernels in the wild use and this compiler does not take yet, with what serves
-instead."""
+"""Names of Triton's language that this compiler does not take yet, with what serves instead.
+
+Every public name of Triton 3.9's `triton.language` is either one of `mytriton.language` or listed here.
+"""
 
 from __future__ import annotations
 
-from mytriton import language
-
-_SUPPORTED = "supported are: " + ", ".join(language.__all__)
 _TYPES = "the types are int1, int8 to int64, uint8 to uint64, float16, bfloat16, float32 and float64"
-_OUTSIDE = "store the block, and reduce it outside of the kernel"
+_FLOAT8 = f"{_TYPES}; an array of float8 can be passed as uint8"
 _PRINT = "store the value, and print it after the launch"
 _ASSERT = "check arguments before the launch"
+_POINTERS = "add offsets to a pointer: tl.load(x + rows[:, None] * stride + columns[None, :], mask=mask, other=0)"
+_ATOMIC = "let each program store to an element of its own, and combine these in a second launch"
+_RANDOM = "make the random numbers before the launch, and load them"
+_INDEX = "reduce the indices of the elements that equal the extremum: tl.min(tl.where(x == m, index, large), axis)"
+_REDUCE = "the reductions are tl.sum, max, min, xor_sum and reduce_or"
+_SCAN = "sum what comes before each element: tl.sum(tl.where(i[None, :] <= i[:, None], x[None, :], 0), axis=1)"
+_DOT = "multiply and sum: tl.sum(a[:, :, None] * b[None, :, :], axis=1)"
+_MOVE = "store the block, and load its elements in the order they are needed"
+_OPERATORS = "write it with operators and functions of tl"
+_ANNOTATION = "run-time values have no class here; ask x.dtype and x.shape"
 
 _INSTEAD = {
-    "argmax argmin reduce sum xor_sum": _OUTSIDE,
-    "max": "tl.maximum(x, y) is the larger of two values; for a whole block, " + _OUTSIDE,
-    "min": "tl.minimum(x, y) is the smaller of two values; for a whole block, " + _OUTSIDE,
-    "cast": "write x.to(dtype)",
+    "argmax argmin": _INDEX,
+    "associative_scan cumprod cumsum": _SCAN,
+    "atomic_add atomic_and atomic_cas atomic_load atomic_max atomic_min atomic_or atomic_poll atomic_store "
+    "atomic_xchg atomic_xor": _ATOMIC,
+    "advance load_tensor_descriptor make_block_ptr make_tensor_descriptor store_tensor_descriptor "
+    "tensor_descriptor": _POINTERS,
+    "bitonic_merge cat flip gather interleave join sort split topk": _MOVE,
+    "block_type": "a block's type is x.type",
+    "condition": "write the condition by itself: while x > 0:",
+    "const constexpr_type slice tensor tuple void": _ANNOTATION,
+    "debug_barrier": "use another array for what other elements of the program read",
     "device_assert static_assert": _ASSERT,
     "device_print static_print": _PRINT,
-    "float8e4nv float8e5": _TYPES,
-    "advance associative_scan atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or atomic_xchg atomic_xor "
-    "cat cumprod cumsum debug_barrier dot dot_scaled extra flip gather histogram "
-    "inline_asm_elementwise interleave join make_block_ptr pointer_type randint rand randn softmax sort "
-    "split swizzle2d tensor umulhi": _SUPPORTED,
+    "dot dot_scaled": _DOT,
+    "expect_zero": "leave it out: it checks nothing but in Triton's debug builds",
+    "extra": "import libdevice: from triton.language.extra import libdevice",
+    "float8e4b15 float8e4b8 float8e4nv float8e5 float8e5b16": _FLOAT8,
+    "histogram": "sum comparisons: tl.sum((x[:, None] == bins[None, :]).to(tl.int32), axis=0)",
+    "inline_asm_elementwise map_elementwise": _OPERATORS,
+    "pair_uniform_to_normal philox philox_impl rand rand4x randint randint4x randn randn4x "
+    "uint_to_uniform_float": _RANDOM,
+    "reduce": _REDUCE,
+    "target_info": "a kernel is the same for every target",
 }
 
 #: What to do instead, by name.

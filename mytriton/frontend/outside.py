@@ -11,18 +11,29 @@ import numpy as np
 
 import mytriton
 from mytriton import language
-from mytriton.frontend import builtins, host, mathematics, memory, shapes  # noqa: F401 (they fill the table)
+from mytriton.frontend import (  # noqa: F401 (they fill the table)
+    builtins,
+    casts,
+    host,
+    mathematics,
+    memory,
+    reductions,
+    shapes,
+)
 from mytriton.frontend.kernel import Unresolved
 from mytriton.frontend.not_yet import BUILTINS, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS
 from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
 from mytriton.language.extra import libdevice
 from mytriton.source import Span
-from mytriton.types import ScalarType
+from mytriton.types import PointerType, ScalarType
 
 #: What `tl.math.exp` goes through, and the names each has for kernels.
 _LANGUAGE = (language, language.math, libdevice)
 _MODULES = (mytriton, *_LANGUAGE, math)
+
+#: The classes of other compile-time values that a kernel may name.
+_DATA = (ScalarType, PointerType, language.PropagateNan)
 
 
 def as_item(value: Any) -> Item:
@@ -36,7 +47,7 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
     """A global, closure variable or builtin as an item."""
     if isinstance(value, language.constexpr):
         return as_item(value)
-    if is_number(value) or value is None or isinstance(value, ScalarType) or _is_callable_here(value):
+    if is_number(value) or value is None or isinstance(value, _DATA) or _is_callable_here(value):
         return Known(value)
     if isinstance(value, np.generic) and is_number(value.item()):
         return Known(value.item())
@@ -81,4 +92,4 @@ def _is_callable_here(value: Any) -> bool:
     if is_kernel(value):
         return True
     plain = isinstance(value, (FunctionType, BuiltinFunctionType, type))
-    return plain and (value in FUNCTIONS or value in LOOPS)
+    return plain and (value in FUNCTIONS or value in LOOPS or value is language.PropagateNan)

@@ -103,16 +103,18 @@ class Semantics(Broadcasting):
             return f32
         return result
 
+    def converted(self, operand: Operand, other: Operand, type_: ScalarType) -> Value:
+        """An operand in the type that it and another have in common, which a known number must fit."""
+        item = operand.item
+        if isinstance(item, Known) and type_.kind == "int" and not constants.fits(int(item.value), type_):
+            message = f"{item.value} does not fit in {type_}, the type of {self.describe(other)}"
+            wide = "int64" if int(item.value) <= i64.high else "uint64"
+            hint = f"widen the other side: {self.text(other.span)}.to(tl.{wide})"
+            raise Mistake("MT207", message, operand.span, hint)
+        return self.value(operand, type_)
+
     def _operands(self, lhs: Operand, rhs: Operand, type_: ScalarType, span: Span) -> list[Value]:
-        values = []
-        for operand, other in ((lhs, rhs), (rhs, lhs)):
-            item = operand.item
-            if isinstance(item, Known) and type_.kind == "int" and not constants.fits(int(item.value), type_):
-                message = f"{item.value} does not fit in {type_}, the type of {self.describe(other)}"
-                wide = "int64" if int(item.value) <= i64.high else "uint64"
-                hint = f"widen the other side: {self.text(other.span)}.to(tl.{wide})"
-                raise Mistake("MT207", message, operand.span, hint)
-            values.append(self.value(operand, type_))
+        values = [self.converted(lhs, rhs, type_), self.converted(rhs, lhs, type_)]
         return self.same_shape(values, [lhs, rhs], span)
 
     # --- operators ---
@@ -235,10 +237,6 @@ class Semantics(Broadcasting):
         type_ = self.common(lhs, rhs, symbol)
         return self._operands(lhs, rhs, i32 if type_ == i1 else type_, span)
 
-    def promoted_pair(self, lhs: Operand, rhs: Operand, symbol: str, span: Span) -> list[Value]:
-        """Two operands promoted to one type, bool included, and one shape."""
-        return self._operands(lhs, rhs, self.common(lhs, rhs, symbol), span)
-
 
 def _offset(type_: ScalarType) -> ScalarType:
     """The type a pointer offset is converted to: one that holds every value, so that unsigned ones stay positive and
@@ -270,6 +268,6 @@ def is_float_operand(operand: Operand) -> bool:
 
 _LOAD = "read what it points to with tl.load(...)"
 _INSTEAD = {
-    "**": "multiply the value by itself, or use tl.exp(y * tl.log(x))",
+    "**": "write x * x, or tl.pow(x, y) of floats",
     "@": "matrix products are not supported yet",
 }

@@ -33,9 +33,11 @@ from typing import Any
 
 from mytriton import types
 from mytriton.language import math
+from mytriton.language.elementwise import add, cast, cdiv, maximum, minimum, mul, sub, to_tensor, where
 from mytriton.language.kernel_only import LanguageError as LanguageError
 from mytriton.language.kernel_only import kernel_only
 from mytriton.language.math import (
+    PropagateNan,
     abs,
     ceil,
     clamp,
@@ -44,6 +46,7 @@ from mytriton.language.math import (
     erf,
     exp,
     exp2,
+    fdiv,
     floor,
     fma,
     log,
@@ -55,8 +58,10 @@ from mytriton.language.math import (
     sqrt,
     sqrt_rn,
     tanh,
+    umulhi,
 )
 from mytriton.language.memory import assume, load, max_constancy, max_contiguous, multiple_of, store
+from mytriton.language.reductions import max, min, reduce_or, softmax, sum, xor_sum
 from mytriton.language.shapes import (
     arange,
     broadcast,
@@ -75,22 +80,28 @@ from mytriton.language.shapes import (
 )
 
 __all__ = [
+    "TRITON_MAX_TENSOR_NUMEL",
+    "PropagateNan",
     "abs",
+    "add",
     "arange",
     "assume",
     "bfloat16",
     "broadcast",
     "broadcast_to",
+    "cast",
     "cdiv",
     "ceil",
     "clamp",
     "constexpr",
     "cos",
     "div_rn",
+    "dtype",
     "erf",
     "exp",
     "exp2",
     "expand_dims",
+    "fdiv",
     "float16",
     "float32",
     "float64",
@@ -106,35 +117,47 @@ __all__ = [
     "log",
     "log2",
     "math",
+    "max",
     "max_constancy",
     "max_contiguous",
     "maximum",
+    "min",
     "minimum",
+    "mul",
     "multiple_of",
     "num_programs",
     "permute",
+    "pi32_t",
+    "pointer_type",
     "pow",
     "program_id",
     "range",
     "ravel",
+    "reduce_or",
     "reshape",
     "rsqrt",
     "sigmoid",
     "sin",
+    "softmax",
     "sqrt",
     "sqrt_rn",
     "squeeze",
     "static_range",
     "store",
+    "sub",
+    "sum",
     "tanh",
+    "to_tensor",
     "trans",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "umulhi",
     "unsqueeze",
     "view",
     "where",
+    "xor_sum",
     "zeros",
     "zeros_like",
 ]
@@ -152,6 +175,16 @@ float16 = types.f16
 bfloat16 = types.bf16
 float32 = types.f32
 float64 = types.f64
+
+#: The class of these, for annotations; `tl.dtype("fp32")` in a kernel is `tl.float32`.
+dtype = types.ScalarType
+#: `tl.pointer_type(tl.float32)`: the type of a pointer to float32, for `pointer.to(...)`.
+pointer_type = types.PointerType
+
+pi32_t = pointer_type(int32)
+
+#: A block may have this many elements at most.
+TRITON_MAX_TENSOR_NUMEL = 2**20
 
 
 class constexpr:
@@ -196,24 +229,6 @@ def num_programs(axis: int) -> Any:
     kernel_only("num_programs")
 
 
-def maximum(x: Any, y: Any) -> Any:
-    """The larger of two numbers, elementwise, after the promotion of `+`. A NaN operand is ignored (`np.fmax`), as in
-    Triton; the result is NaN only if both are. Which of -0.0 and +0.0 is returned is unspecified."""
-    kernel_only("maximum")
-
-
-def minimum(x: Any, y: Any) -> Any:
-    """The smaller of two numbers, elementwise, after the promotion of `+`. A NaN operand is ignored (`np.fmin`), as in
-    Triton; the result is NaN only if both are. Which of -0.0 and +0.0 is returned is unspecified."""
-    kernel_only("minimum")
-
-
-def where(condition: Any, x: Any, y: Any) -> Any:
-    """`x` where `condition` (bool) is true, else `y`, elementwise; x and y are promoted as by `+`. Both sides are
-    computed, so mask a load whose address may be invalid."""
-    kernel_only("where")
-
-
 def range(start: Any, end: Any = None, step: Any = 1, **hints: Any) -> Any:
     """Python's `range` for a `for` loop that runs at run time; bounds and step are integers of any type, and the loop
     variable has the type they promote to. A negative step counts down, a constexpr step 0 is an error, a run-time step
@@ -229,11 +244,6 @@ def static_range(start: int, end: int | None = None, step: int = 1) -> Any:
     kernel_only("static_range")
 
 
-def cdiv(x: Any, y: Any) -> Any:
-    """x / y rounded up, for non-negative integers. Works in ordinary Python too: `cdiv(1000, 256)` is 4."""
-    return -(-x // y)
-
-
 def next_power_of_2(n: int) -> int:
     """The smallest power of two that is at least `n` (1 for n < 2): block sizes must be powers of two."""
-    return 1 << max(0, int(n) - 1).bit_length()
+    return 1 if n < 2 else 1 << (int(n) - 1).bit_length()

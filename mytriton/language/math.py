@@ -15,11 +15,13 @@ multiple of pi/2, are off by up to 8 ULP.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 from mytriton.language.kernel_only import kernel_only
 
 __all__ = [
+    "PropagateNan",
     "abs",
     "ceil",
     "clamp",
@@ -28,6 +30,7 @@ __all__ = [
     "erf",
     "exp",
     "exp2",
+    "fdiv",
     "floor",
     "fma",
     "log",
@@ -39,7 +42,15 @@ __all__ = [
     "sqrt",
     "sqrt_rn",
     "tanh",
+    "umulhi",
 ]
+
+
+class PropagateNan(Enum):
+    """Whether `maximum`, `minimum`, `clamp`, `max` and `min` give NaN for a NaN operand (ALL) or ignore it (NONE)."""
+
+    NONE = 0
+    ALL = 0xFFFF
 
 
 def exp(x: Any) -> Any:
@@ -77,6 +88,17 @@ def sqrt_rn(x: Any) -> Any:
 def div_rn(x: Any, y: Any) -> Any:
     """`x / y`, which is correctly rounded anyway; Triton's name for saying so."""
     kernel_only("div_rn")
+
+
+def fdiv(x: Any, y: Any, ieee_rounding: bool = False, approx: bool = False) -> Any:
+    """`x / y` of two floats, or a float and an integer: correctly rounded, with or without `ieee_rounding`; `approx`
+    allows less and gets the same."""
+    kernel_only("fdiv")
+
+
+def umulhi(x: Any, y: Any) -> Any:
+    """The upper half of the product of two integers of 32 or 64 bits, promoted as by `+` and taken as unsigned."""
+    kernel_only("umulhi")
 
 
 def rsqrt(x: Any) -> Any:
@@ -143,7 +165,7 @@ def sigmoid(x: Any) -> Any:
     kernel_only("sigmoid")
 
 
-def clamp(x: Any, min: Any, max: Any) -> Any:
-    """minimum(maximum(x, min), max) of numbers, promoted together as by `+`. A NaN `x` gives `min`, as in Triton
-    without `propagate_nan`."""
+def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> Any:
+    """minimum(maximum(x, min), max) of numbers, promoted together as by `+`. A NaN `x` gives `min`, or NaN with
+    `tl.PropagateNan.ALL`."""
     kernel_only("clamp")

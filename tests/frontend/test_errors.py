@@ -61,7 +61,8 @@ TYPE_ERRORS = [
     ("a[:, :]", 10, "MT212 too many indices: `a` (vector<8 x f32>) has 1 axis"),
     ("tl.exp(n)", 12, "MT203 tl.exp takes floats, got `n` (i32)"),
     ("tl.abs(x)", 12, "MT203 tl.abs takes numbers, got `x` (ptr<f32>)"),
-    ("tl.where(n, a, a)", 14, "MT231 the condition must be bool, got `n` (i32)"),
+    ("tl.where(x, a, a)", 14, "MT231 the condition must be bool, got `x` (ptr<f32>)"),
+    ("tl.maximum(a, a, propagate_nan=True)", 36, "MT211 `propagate_nan` is True"),
     ("tl.where(n > 0, x, a)", 21, "MT203 `tl.where` takes numbers, but `x` (ptr<f32>) is a pointer"),
     ("tl.program_id(3)", 19, "MT221 the axis must be 0, 1 or 2, got 3"),
     ("tl.program_id(n)", 19, "MT210 the axis must be a constexpr, but `n` (i32) is not"),
@@ -267,16 +268,18 @@ def test_a_variadic_kernel_is_refused():
 
 NAMED = """
 def k(p, B: tl.constexpr):
-    x = tl.load(p + tl.arange(0, B))
-    y, dtype = x, tl.int32
+    i = tl.arange(0, B)
+    x = tl.load(p + i)
+    a, b, m, index, large, axis = i[:, None], x[None, :], tl.max(x, 0), i, B, 0
 """
 
 
 @pytest.mark.parametrize(
     ("refused", "instead"),
     [
-        ("tl.cast(x, dtype)", "x.to(dtype)"),
-        ("tl.max(x, 0)", "tl.maximum(x, y)"),
+        ("tl.cumsum(x, 0)", "tl.sum(tl.where(i[None, :] <= i[:, None], x[None, :], 0), axis=1)"),
+        ("tl.dot(a, b)", "tl.sum(a[:, :, None] * b[None, :, :], axis=1)"),
+        ("tl.argmax(x, 0)", "tl.min(tl.where(x == m, index, large), axis)"),
     ],
 )
 def test_what_is_not_supported_yet_has_an_equal_that_is(refused, instead):
@@ -290,7 +293,7 @@ def test_what_is_not_supported_yet_has_an_equal_that_is(refused, instead):
     [
         ("print(x)", "store the value, and print it after the launch"),
         ("tl.device_print('x', x)", "store the value, and print it after the launch"),
-        ("tl.sum(x, 0)", "store the block, and reduce it outside of the kernel"),
+        ("tl.rand(0, x)", "make the random numbers before the launch, and load them"),
     ],
 )
 def test_what_has_no_equal_has_advice(statement, hint):

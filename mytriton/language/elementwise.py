@@ -1,0 +1,65 @@
+"""Functions that act on each element by itself and take integers as well as floats; those of floats are in `math`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mytriton.language.kernel_only import kernel_only
+from mytriton.language.math import PropagateNan
+
+__all__ = ["add", "cast", "cdiv", "maximum", "minimum", "mul", "sub", "to_tensor", "where"]
+
+
+def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> Any:
+    """The larger of two numbers, elementwise, after the promotion of `+`. A NaN operand is ignored (`np.fmax`), as in
+    Triton, and the result is NaN only if both are; with `tl.PropagateNan.ALL` it is NaN if either is (`np.maximum`).
+    Which of -0.0 and +0.0 is returned is unspecified."""
+    kernel_only("maximum")
+
+
+def minimum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> Any:
+    """The smaller of two numbers, elementwise, after the promotion of `+`; NaN and zeros as for `maximum`."""
+    kernel_only("minimum")
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """`x` where `condition` is true, else `y`, elementwise; x and y are promoted as by `+`, and all three broadcast to
+    one shape. A condition that is not bool is true where it is not 0, with a warning. Both sides are computed, so mask
+    a load whose address may be invalid. Two pointers of one type are chosen from as well."""
+    kernel_only("where")
+
+
+def cast(input: Any, dtype: Any, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> Any:
+    """`input.to(dtype)`: float to integer truncates toward zero, saturates, and NaN gives 0; integers wrap; to bool is
+    `!= 0`. A narrower float rounds to nearest, ties to even ("rtne"), or toward zero ("rtz"), as
+    `fp_downcast_rounding` says.
+
+    With `bitcast` the bits stay and are read as a type of the same width. A pointer goes to another pointer type
+    (`tl.pointer_type(dtype)`), with or without `bitcast`: the same address, holding other elements."""
+    kernel_only("cast")
+
+
+def to_tensor(x: Any) -> Any:
+    """A constexpr number as a run-time scalar: bool, int32 (int64 or uint64 if it does not fit) or float32 (float64
+    if its magnitude needs it). What is computed at run time already stays."""
+    kernel_only("to_tensor")
+
+
+def add(x: Any, y: Any, sanitize_overflow: bool = True) -> Any:
+    """`x + y`. Integers wrap; overflow is not checked, whatever `sanitize_overflow` says."""
+    kernel_only("add")
+
+
+def sub(x: Any, y: Any, sanitize_overflow: bool = True) -> Any:
+    """`x - y`. Integers wrap; overflow is not checked, whatever `sanitize_overflow` says."""
+    kernel_only("sub")
+
+
+def mul(x: Any, y: Any, sanitize_overflow: bool = True) -> Any:
+    """`x * y`. Integers wrap; overflow is not checked, whatever `sanitize_overflow` says."""
+    kernel_only("mul")
+
+
+def cdiv(x: Any, div: Any) -> Any:
+    """x / div rounded up, for non-negative integers. Works in ordinary Python too: `cdiv(1000, 256)` is 4."""
+    return -(-x // div)
