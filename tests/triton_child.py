@@ -15,11 +15,9 @@ import pickle
 import sys
 import warnings
 
-INTERPRET = sys.argv[1:] == ["interpret"]
-if INTERPRET:
-    os.environ["TRITON_INTERPRET"] = "1"
-
 import numpy as np
+
+INTERPRET = sys.argv[1:] == ["interpret"]
 
 
 class HostTensor:
@@ -105,13 +103,14 @@ def answer(
         warnings.simplefilter("ignore")
         getattr(kernels_of(path), kernel)[grid](**passed)
     after = memories if INTERPRET else [memory.cpu().numpy() for memory in memories]
-    return [memory.tobytes()[: len(data)] for memory, data in zip(after, contents)]
+    return [memory.tobytes()[: len(data)] for memory, data in zip(after, contents, strict=True)]
 
 
 def main() -> None:
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what kernels print must not mix with the answers
     try:
+        os.environ["TRITON_INTERPRET"] = str(int(INTERPRET))  # which Triton reads when it is imported
         import triton
 
         hello = ("", triton.__version__)

@@ -1,7 +1,7 @@
 """Triton as a reference: the same kernel source, run by the `triton` package in another process.
 
-`MYTRITON_TRITON_PYTHON` names a Python that has it; without it this Python is tried. Its interpreter, from 3.9 on, needs
-neither torch nor a GPU.
+`MYTRITON_TRITON_PYTHON` names a Python that has it; without it this Python is tried. Its interpreter, from 3.9 on,
+needs neither torch nor a GPU.
 """
 
 from __future__ import annotations
