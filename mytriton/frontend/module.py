@@ -17,6 +17,7 @@ from typing import Any
 import mytriton
 from mytriton import language
 from mytriton.diagnostics import CompileError
+from mytriton.frontend.conditions import condition
 from mytriton.frontend.decorators import (
     JIT_WRAPPER,
     first_config,
@@ -28,7 +29,7 @@ from mytriton.frontend.decorators import (
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.kernel import MISSING, Kernel, Unresolved
 from mytriton.frontend.names import Lookup, is_constexpr, parameters, resolve, used_names
-from mytriton.frontend.package import imported_file
+from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.parse import ExpressionParser
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.syntax import FunctionNode, Positions, functions, parse_text, unit_of
@@ -166,14 +167,32 @@ class _File:
                     names[node.name] = JIT_WRAPPER
                 else:
                     names[node.name] = Unresolved("it is an ordinary Python function")
+            case ast.If() if (holds := condition(node.test, _lookup(names))) is not None:
+                for child in node.body if holds else node.orelse:
+                    self._statement(child, names)
+            case ast.Try():
+                failing = any(self._fails(child) for child in node.body)
+                chosen = (h.body for h in node.handlers[:1]) if failing else (node.body, node.orelse)
+                for body in (*chosen, node.finalbody):
+                    for child in body:
+                        self._statement(child, names)
             case _:
                 # What may or may not run, or runs often, leaves its names unknown; imports in it do count.
                 inner = list(ast.walk(node))
                 for name in _bound(inner):
                     names[name] = self._unknown(name, "it is set by code that is not executed here")
-                for child in inner:
-                    if isinstance(child, (ast.Import, ast.ImportFrom)):
-                        self._statement(child, names)
+                for part in inner:
+                    if isinstance(part, (ast.Import, ast.ImportFrom)):
+                        self._statement(part, names)
+
+    def _fails(self, node: ast.stmt) -> bool:
+        """Whether an import finds nothing here, so that the statement after `except` runs."""
+        if isinstance(node, ast.Import):
+            return any(a.name not in _MODULES and imported_file(self._path, a.name, 0) is None for a in node.names)
+        if isinstance(node, ast.ImportFrom):
+            unknown = (isinstance(self._import_from(node, a.name), Unresolved) for a in node.names if a.name != "*")
+            return any(unknown) and not self._imported(node)
+        return False
 
     def _import(self, target: str) -> Any:
         return _MODULES.get(target, self._unknown(target, f"it is the module {target!r}, which kernels cannot use"))
@@ -188,7 +207,7 @@ class _File:
                 return getattr(module, name)
         found = self._imported(node).get(name, MISSING)
         if found is MISSING or isinstance(found, Unresolved):
-            reason = found.reason if isinstance(found, Unresolved) else f"it is imported from {_spelled(node)!r}"
+            reason = found.reason if isinstance(found, Unresolved) else f"it is imported from {spelled_import(node)!r}"
             return self._unknown(name, reason)
         return found
 
@@ -232,23 +251,23 @@ class ImportedFiles:
     """The files that one reading of a module goes through: `stamps` say which they are, and in which version."""
 
     def __init__(self) -> None:
-        self.stamps: dict[Path, _Stamp] = {}
+        self.stamps: dict[Path, Stamp] = {}
         self._open: set[Path] = set()
 
     def names(self, file: Path) -> Mapping[str, Any]:
         """The global names of a file; none while it is being read already (files may import each other), or if it
         cannot be read."""
-        stamp = _stamp(file)
+        stamp = stamp_of(file)
         if stamp is None or file in self._open:
             return {}
         kept = _names_of_files.get(file)
-        if kept is None or any(_stamp(f) != s for f, s in kept[1].items()):
+        if kept is None or any(stamp_of(f) != s for f, s in kept[1].items()):
             kept = self._read(file, stamp)
             _names_of_files[file] = kept
         self.stamps.update(kept[1])
         return kept[0]
 
-    def _read(self, file: Path, stamp: _Stamp) -> tuple[Mapping[str, Any], dict[Path, _Stamp]]:
+    def _read(self, file: Path, stamp: Stamp) -> tuple[Mapping[str, Any], dict[Path, Stamp]]:
         inner = ImportedFiles()
         inner.stamps[file] = stamp
         inner._open = self._open | {file}
@@ -260,22 +279,8 @@ class ImportedFiles:
         return _File(text, str(file), {}, inner).scope(tree.body, {}), inner.stamps
 
 
-_Stamp = tuple[int, int]
-
 #: The names of files that others import, as long as they and what they import in turn are unchanged.
-_names_of_files: dict[Path, tuple[Mapping[str, Any], dict[Path, _Stamp]]] = {}
-
-
-def _stamp(file: Path) -> _Stamp | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
-
-
-def _spelled(node: ast.ImportFrom) -> str:
-    return "." * node.level + (node.module or "")
+_names_of_files: dict[Path, tuple[Mapping[str, Any], dict[Path, Stamp]]] = {}
 
 
 def _plain(item: Known | Tuple) -> Any:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterator
 from pathlib import Path
+
+#: What tells one version of a file from another: time of change in ns, size in bytes.
+Stamp = tuple[int, int]
 
 #: How many folders up a package of the file's own may begin.
 _MAX_DEPTH = 16
@@ -31,3 +35,17 @@ def _bases(folder: Path, parts: list[str], level: int) -> Iterator[Path]:
         yield folder
         # `from fla.ops import x` in .../fla/ops/kernel.py: the package is a folder that the file is in.
         yield from (f.parent for f in above if f.name == parts[0])
+
+
+def stamp_of(file: Path) -> Stamp | None:
+    """The version of a file; None if there is no such file."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def spelled_import(node: ast.ImportFrom) -> str:
+    """The module as it stands in `from ... import`."""
+    return "." * node.level + (node.module or "")

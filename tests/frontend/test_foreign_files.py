@@ -140,3 +140,33 @@ def test_constexprs_of_the_first_configuration() -> None:
     )
     params = {p.name: p.default for p in read_module(text, "f.py").kernels[0].params}
     assert params == {"x": MISSING, "n": MISSING, "BLOCK": 128, "UNKNOWN": MISSING, "KEPT": 5}
+
+
+@pytest.mark.parametrize(
+    ("before", "value"),
+    [
+        ("if Version(triton.__version__) >= Version('3.0.0'):\n    S = 1\nelse:\n    S = 2", 1),
+        (
+            "if triton.__version__ < '3':\n    S = 1\nelif hasattr(tl, 'exp2') and not hasattr(tl, 'no'):\n    S = 2",
+            2,
+        ),
+        ("if os.environ.get('MYTRITON_TEST_FAST', '0') == '1':\n    S = 1\nelse:\n    S = 2", 1),
+        ("if os.getenv('MYTRITON_TEST_ABSENT') is None or torch.cuda.is_available():\n    S = 1", 1),
+        ("S = 3\nif TYPE_CHECKING:\n    S = 1", 3),
+        ("if torch.cuda.is_available():\n    S = 1\nelse:\n    S = 2", None),
+        ("if len(x) > '3':\n    S = 1", None),
+        ("try:\n    from .constants import S\nexcept ImportError:\n    S = 2", 6),
+        ("try:\n    from .missing import S\nexcept ImportError:\n    S = 2", 2),
+        ("try:\n    import missing\n    S = 1\nexcept ImportError:\n    S = 2\nfinally:\n    T = 1", 2),
+        ("try:\n    import triton\nexcept ImportError:\n    S = 2\nelse:\n    S = 1", 1),
+    ],
+)
+def test_conditions_that_can_be_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, value: int | None
+) -> None:
+    monkeypatch.setenv("MYTRITON_TEST_FAST", "1")
+    write(tmp_path, {"constants.py": "S = tl.constexpr(6)"})
+    path = tmp_path / "use.py"
+    path.write_text(f"{HEADER}import os\n{before}\nSCALE = S\n{USES}")
+    found = kernel(path).names["SCALE"]
+    assert (None if isinstance(found, Unresolved) else found) == value

@@ -163,7 +163,7 @@ def test_globals_that_can_be_told_from_the_text():
     G = tl.float16
     H = os.environ.get("H")
     I = [1, 2]
-    if A:
+    if os.path.exists("/"):
         J = 1
     K, L = 1, 2
     M = tl.constexpr("gelu")
