@@ -37,7 +37,6 @@ _python(float, "float", 1, 1, "convert with .to(tl.float32)")
 _python(int, "int", 1, 1, "convert with .to(tl.int32)")
 _python(bool, "bool", 1, 1, "compare with 0: x != 0")
 _python(round, "round", 1, 2)
-_python(len, "len", 1, 1)
 _python(tl.next_power_of_2, "next_power_of_2", 1, 1)
 for _name, _arity in (("ceil", 1), ("floor", 1), ("sqrt", 1), ("exp", 1), ("log", 2), ("log2", 1), ("pow", 2),
                       ("sin", 1), ("cos", 1), ("tanh", 1), ("isinf", 1), ("isnan", 1)):  # fmt: skip
@@ -61,6 +60,13 @@ def _fold_pairs(name: str, pair: Rule, of_constants: Callable[..., Any]) -> Rule
     return rule
 
 
+def _python_len(s: Semantics, span: Span, x: Operand) -> Item:
+    if isinstance(x.item, Tuple):
+        return Known(len(x.item.items))
+    known = s.known(x, "the argument of `len`")
+    return s.fold(lambda: len(known), span)
+
+
 def _python_abs(s: Semantics, span: Span, x: Operand) -> Item:
     if isinstance(x.item, Known):
         known = x.item.value
@@ -68,6 +74,7 @@ def _python_abs(s: Semantics, span: Span, x: Operand) -> Item:
     return absolute(s, span, x)
 
 
+FUNCTIONS[len] = Builtin("len", (Param("x"),), _python_len)
 FUNCTIONS[builtins.abs] = Builtin("abs", (Param("x"),), _python_abs)
 for _function, _pair, _word in ((builtins.max, maximum, "max"), (builtins.min, minimum, "min")):
     FUNCTIONS[_function] = Builtin(

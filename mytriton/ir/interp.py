@@ -7,29 +7,22 @@ errors that name the program, the element and the line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mytriton.diagnostics import InternalError, LaunchError, location
 from mytriton.ir import ops
-from mytriton.ir.arithmetic import DTYPES, POINTER, Array, evaluate
+from mytriton.ir.arithmetic import Array, evaluate
 from mytriton.ir.core import Block, Func, Op, Value
+from mytriton.ir.memory import Memory, OutOfBounds
 from mytriton.ir.printer import Printer
 from mytriton.source import SourceUnit
-from mytriton.types import PointerType, element_of, i1, shape_of
+from mytriton.types import PointerType, element_of, shape_of
 
 #: Called after every operation but structured ones with the program's position, the operation and its result (None if
 #: it has none).
 Observer = Callable[[tuple[int, int, int], Op, "Array | None"], None]
-
-
-class OutOfBounds(Exception):
-    """An access outside its array: position in the block, element index and parameter number."""
-
-    def __init__(self, position: int, index: int, parameter: int) -> None:
-        self.position, self.index, self.parameter = position, index, parameter
 
 
 class AssertionFailed(Exception):
@@ -37,91 +30,6 @@ class AssertionFailed(Exception):
 
     def __init__(self, position: int) -> None:
         self.position = position
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """The memory behind a pointer argument. `start` is the address of element 0, `flat` all elements from the lowest
-    address (`low`) up: they differ only for arrays with negative strides."""
-
-    start: int
-    low: int
-    flat: Array
-
-
-class Memory:
-    """The arrays a launch may touch, by parameter number."""
-
-    def __init__(self, func: Func, args: Sequence[Any]) -> None:
-        if len(args) != len(func.params):
-            raise LaunchError(f"`{func.name}` takes {len(func.params)} runtime arguments, got {len(args)}")
-        self.buffers: dict[int, Buffer] = {}
-        self.values: dict[Value, Array] = {}
-        for number, (param, arg) in enumerate(zip(func.params, args, strict=True)):
-            if isinstance(param.type, PointerType):
-                self.buffers[number] = _buffer(param, arg)
-                self.values[param] = np.array((number, self.buffers[number].start), POINTER)
-            else:
-                element = element_of(param.type)
-                assert not isinstance(element, PointerType)
-                self.values[param] = np.asarray(arg).astype(DTYPES[element])
-
-    def load(self, op: ops.Load, pointer: Array, mask: Array | None, other: Array | None) -> Array:
-        """The loaded block; only elements whose mask is true are touched."""
-        element = element_of(op.result.type)
-        assert not isinstance(element, PointerType)
-        result = np.zeros(pointer.shape, DTYPES[element]) if other is None else np.array(other)
-        for active, buffer, index in self._accesses(pointer, mask):
-            values = buffer.flat[index]
-            result[active] = values != 0 if element == i1 else values
-        return result
-
-    def store(self, pointer: Array, value: Array, mask: Array | None) -> None:
-        """Write the elements whose mask is true; of several with one address, the last wins."""
-        for active, buffer, index in self._accesses(pointer, mask):
-            buffer.flat[index] = value[active]
-
-    def _accesses(self, pointer: Array, mask: Array | None) -> list[tuple[Any, Buffer, Array]]:
-        """For each array touched: which elements of the block touch it, and the array elements they touch."""
-        active: Any = ... if mask is None else mask
-        bases = np.unique(pointer["base"][active])
-        found = []
-        for base in bases:
-            if len(bases) > 1:
-                same = pointer["base"] == base
-                active = same if mask is None else same & mask
-            buffer = self.buffers[int(base)]
-            size = buffer.flat.itemsize
-            index = (pointer["address"][active] - buffer.low) // size
-            outside = (index < 0) | (index >= buffer.flat.size)
-            if outside.any():
-                first = int(np.argmax(outside))
-                positions = np.arange(pointer.size).reshape(pointer.shape)[active].reshape(-1)
-                element = int(index.reshape(-1)[first]) - (buffer.start - buffer.low) // size
-                raise OutOfBounds(int(positions[first]), element, int(base))
-            found.append((active, buffer, index))
-        return found
-
-
-def _buffer(param: Value, arg: Any) -> Buffer:
-    assert isinstance(param.type, PointerType)
-    dtype = DTYPES[param.type.element]
-    if not isinstance(arg, np.ndarray):
-        raise LaunchError(
-            f"argument `{param.id}` must be a NumPy array or a torch CPU tensor, got {type(arg).__name__}"
-        )
-    if arg.dtype != dtype:
-        raise LaunchError(f"argument `{param.id}` holds {arg.dtype}; the kernel was compiled for {dtype}")
-    if not arg.flags.writeable:
-        raise LaunchError(f"argument `{param.id}` is read-only; pass a copy")
-    start = arg.__array_interface__["data"][0]
-    view = arg[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in arg.strides)]
-    extent = sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)) // dtype.itemsize + 1
-    size = extent if arg.size else 0
-    flat = np.lib.stride_tricks.as_strided(view, (size,), (dtype.itemsize,))
-    if param.type.element == i1:
-        flat = flat.view(np.uint8)  # any non-zero byte is true
-    return Buffer(start, view.__array_interface__["data"][0], flat)
 
 
 def run(
@@ -263,7 +171,9 @@ def explain(
 ) -> str:
     """The sentence for an access outside an array."""
     where = _where(op, units)
-    size = memory.buffers[error.parameter].flat.size
+    pointer = element_of(op.operands[0].type)
+    assert isinstance(pointer, PointerType)
+    size = memory.buffers[error.parameter].flat.nbytes // pointer.element.bytes
     return (
         f"{where + ': ' if where else ''}{op.opcode} outside of `{func.params[error.parameter].id}`: element "
         f"{error.index} of {size}, lane {error.position} of program {program}, in `{Printer(func).op(op)}`"

@@ -16,7 +16,8 @@ from mytriton.diagnostics import LaunchError
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import Array
 from mytriton.ir.core import Op, Value
-from mytriton.ir.interp import Memory, OutOfBounds, execute, explain
+from mytriton.ir.interp import execute, explain
+from mytriton.ir.memory import Memory, OutOfBounds
 from mytriton.layout.layout import Layout, replicated
 from mytriton.layout.program import LaidOut, Segment
 

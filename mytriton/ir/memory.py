@@ -1,0 +1,129 @@
+"""The memory behind a kernel's pointer arguments, as both interpreters see it: addresses, bounds, and elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mytriton.diagnostics import LaunchError
+from mytriton.ir import ops
+from mytriton.ir.arithmetic import DTYPES, POINTER, Array
+from mytriton.ir.core import Func, Value
+from mytriton.types import PointerType, element_of, i1
+
+
+class OutOfBounds(Exception):
+    """An access outside its array: position in the block, element index and parameter number."""
+
+    def __init__(self, position: int, index: int, parameter: int) -> None:
+        self.position, self.index, self.parameter = position, index, parameter
+
+
+#: How an element lies in memory where that differs: any non-zero byte is true.
+_IN_MEMORY = {i1: np.dtype(np.uint8)}
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """The memory behind a pointer argument. `start` is the address of element 0, `flat` all elements from the lowest
+    address (`low`) up: they differ only for arrays with negative strides."""
+
+    start: int
+    low: int
+    flat: Array
+
+    def read(self, offset: Array, dtype: np.dtype[Any]) -> Array:
+        """The elements of a type at offsets in bytes."""
+        if dtype == self.flat.dtype:
+            return np.asarray(self.flat[offset // dtype.itemsize])
+        places = offset[..., None] + np.arange(dtype.itemsize)  # through a pointer that was cast to another type
+        return np.asarray(self.flat.view(np.uint8)[places].view(dtype)[..., 0])
+
+    def write(self, offset: Array, values: Array) -> None:
+        """Put elements at offsets in bytes."""
+        values = values.view(np.uint8) if values.dtype == bool else values
+        size = values.itemsize
+        if values.dtype == self.flat.dtype:
+            self.flat[offset // size] = values
+        else:
+            self.flat.view(np.uint8)[offset[..., None] + np.arange(size)] = np.ascontiguousarray(
+                values[..., None]
+            ).view(np.uint8)
+
+
+class Memory:
+    """The arrays a launch may touch, by parameter number."""
+
+    def __init__(self, func: Func, args: Sequence[Any]) -> None:
+        if len(args) != len(func.params):
+            raise LaunchError(f"`{func.name}` takes {len(func.params)} runtime arguments, got {len(args)}")
+        self.buffers: dict[int, Buffer] = {}
+        self.values: dict[Value, Array] = {}
+        for number, (param, arg) in enumerate(zip(func.params, args, strict=True)):
+            if isinstance(param.type, PointerType):
+                self.buffers[number] = _buffer(param, arg)
+                self.values[param] = np.array((number, self.buffers[number].start), POINTER)
+            else:
+                element = element_of(param.type)
+                assert not isinstance(element, PointerType)
+                self.values[param] = np.asarray(arg).astype(DTYPES[element])
+
+    def load(self, op: ops.Load, pointer: Array, mask: Array | None, other: Array | None) -> Array:
+        """The loaded block; only elements whose mask is true are touched."""
+        element = element_of(op.result.type)
+        assert not isinstance(element, PointerType)
+        result = np.zeros(pointer.shape, DTYPES[element]) if other is None else np.array(other)
+        for active, buffer, offset in self._accesses(pointer, mask, DTYPES[element].itemsize):
+            values = buffer.read(offset, _IN_MEMORY.get(element, DTYPES[element]))
+            result[active] = values != 0 if element == i1 else values
+        return result
+
+    def store(self, pointer: Array, value: Array, mask: Array | None) -> None:
+        """Write the elements whose mask is true; of several with one address, the last wins."""
+        for active, buffer, offset in self._accesses(pointer, mask, value.itemsize):
+            buffer.write(offset, value[active])
+
+    def _accesses(self, pointer: Array, mask: Array | None, size: int) -> list[tuple[Any, Buffer, Array]]:
+        """For each array touched by accesses of `size` bytes: which elements of the block touch it, and at which
+        offsets in bytes from its lowest address."""
+        active: Any = ... if mask is None else mask
+        bases = np.unique(pointer["base"][active])
+        found = []
+        for base in bases:
+            if len(bases) > 1:
+                same = pointer["base"] == base
+                active = same if mask is None else same & mask
+            buffer = self.buffers[int(base)]
+            offset = pointer["address"][active] - buffer.low
+            outside = (offset < 0) | (offset + size > buffer.flat.nbytes)
+            if outside.any():
+                first = int(np.argmax(outside))
+                positions = np.arange(pointer.size).reshape(pointer.shape)[active].reshape(-1)
+                element = (int(offset.reshape(-1)[first]) - (buffer.start - buffer.low)) // size
+                raise OutOfBounds(int(positions[first]), element, int(base))
+            found.append((active, buffer, offset))
+        return found
+
+
+def _buffer(param: Value, arg: Any) -> Buffer:
+    assert isinstance(param.type, PointerType)
+    dtype = DTYPES[param.type.element]
+    if not isinstance(arg, np.ndarray):
+        raise LaunchError(
+            f"argument `{param.id}` must be a NumPy array or a torch CPU tensor, got {type(arg).__name__}"
+        )
+    if arg.dtype != dtype:
+        raise LaunchError(f"argument `{param.id}` holds {arg.dtype}; the kernel was compiled for {dtype}")
+    if not arg.flags.writeable:
+        raise LaunchError(f"argument `{param.id}` is read-only; pass a copy")
+    start = arg.__array_interface__["data"][0]
+    view = arg[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in arg.strides)]
+    extent = sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)) // dtype.itemsize + 1
+    size = extent if arg.size else 0
+    flat = np.lib.stride_tricks.as_strided(view, (size,), (dtype.itemsize,))
+    if param.type.element == i1:
+        flat = flat.view(np.uint8)  # any non-zero byte is true
+    return Buffer(start, view.__array_interface__["data"][0], flat)
