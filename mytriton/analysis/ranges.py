@@ -1,15 +1,17 @@
 """Integer ranges of values, for proofs that an operation cannot overflow. Exact under wrap-around: an interval that
-does not fit the type becomes the type's full range."""
+does not fit the type becomes the type's full range. So does what a loop carries, in the direction in which it grows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from mytriton.analysis.dataflow import Forward
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
+from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.target import MAX_GRID_YZ, Target
-from mytriton.types import ScalarType, Type, element_of, is_bool, is_integer
+from mytriton.types import ScalarType, Type, element_of, is_bool, is_integer, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,29 +95,87 @@ _EXACT: dict[type[Op], Callable[..., Range | None]] = {
     ops.Abs: _abs,
     ops.Maximum: lambda x, y: Range(max(x.low, y.low), max(x.high, y.high)),
     ops.Minimum: lambda x, y: Range(min(x.low, y.low), min(x.high, y.high)),
-    ops.Splat: lambda x: x,
-    ops.Cast: lambda x: x,
+    **dict.fromkeys(
+        (ops.Splat, ops.Cast, ops.Bitcast, ops.Reshape, ops.Transpose, ops.Broadcast, Convert), lambda x: x
+    ),
 }
 
 
-def _exact(op: Op, ranges: Mapping[Value, Range], target: Target) -> Range | None:
-    match op:
-        case ops.Constant():
-            return Range(int(op.value), int(op.value))
-        case ops.ProgramId():
-            return Range(0, (target.max_programs if op.axis == 0 else MAX_GRID_YZ) - 1)
-        case ops.NumPrograms():
-            return Range(1, target.max_programs if op.axis == 0 else MAX_GRID_YZ)
-        case ops.Arange():
-            return Range(op.start, op.end - 1)
-        case ops.Select():
-            return ranges[op.if_true].hull(ranges[op.if_false])
-        case ops.Shl() | ops.Shr():
-            element = element_of(op.result.type)
-            assert isinstance(element, ScalarType)
-            function = _shl if isinstance(op, ops.Shl) else _shr
-            return function(ranges[op.lhs], ranges[op.rhs], element.bits)
-    return _arithmetic(op, ranges)
+def _reduced(combine: str, x: Range, count: int) -> Range | None:
+    """`count` elements of one range, combined."""
+    match combine:
+        case "add":
+            return Range(x.low * count, x.high * count)
+        case "mul":
+            return Range(min(x.low, 0), 1) if x.within(Range(-1, 1)) else None
+        case "and":
+            return _and(x, x)
+        case "or" | "xor":
+            return _or(x, x)
+    return x
+
+
+def _loop_range(lower: Range, upper: Range, step: Range) -> Range:
+    """The values of a loop's variable; if no trip is possible, any range will do."""
+    if step.low == step.high != 0 and lower.low == lower.high:  # it starts at one number, in equal steps
+        start, size = lower.low, abs(step.low)
+        if step.low > 0:
+            return Range(start, start + max(0, (upper.high - 1 - start) // size) * size)
+        return Range(start - max(0, (start - 1 - upper.low) // size) * size, start)
+    up = Range(lower.low, max(lower.low, upper.high - 1))
+    down = Range(min(lower.high, upper.low + 1), lower.high)
+    return up if step.low > 0 else down if step.high < 0 else up.hull(down)
+
+
+class _Ranges(Forward[Range]):
+    def __init__(self, target: Target) -> None:
+        super().__init__()
+        self.target = target
+
+    def tracks(self, value: Value) -> bool:
+        return is_integer(value.type) or is_bool(value.type)
+
+    def unknown(self, value: Value) -> Range:
+        return full_range(value.type)
+
+    def transfer(self, op: Op) -> Range:
+        exact, full = self._exact(op), full_range(op.result.type)
+        # A cast to bool is `!= 0`, not a wrap, but [0, 1] is right for it too.
+        return exact if exact is not None and exact.within(full) else full
+
+    def induction(self, op: ops.For) -> Range:
+        return _loop_range(*(self.facts[v] for v in (op.lower, op.upper, op.step)))
+
+    def join(self, x: Range, y: Range) -> Range:
+        return x.hull(y)
+
+    def widen(self, value: Value, old: Range, new: Range) -> Range:
+        full = full_range(value.type)
+        return Range(full.low if new.low < old.low else old.low, full.high if new.high > old.high else old.high)
+
+    def _exact(self, op: Op) -> Range | None:
+        """The range in unbounded integers."""
+        match op:
+            case ops.Constant():
+                return Range(int(op.value), int(op.value))
+            case ops.ProgramId():
+                return Range(0, (self.target.max_programs if op.axis == 0 else MAX_GRID_YZ) - 1)
+            case ops.NumPrograms():
+                return Range(1, self.target.max_programs if op.axis == 0 else MAX_GRID_YZ)
+            case ops.Arange():
+                return Range(op.start, op.end - 1)
+            case ops.Select():
+                return self.facts[op.if_true].hull(self.facts[op.if_false])
+            case ops.Shl() | ops.Shr():
+                element = element_of(op.result.type)
+                assert isinstance(element, ScalarType)
+                function = _shl if isinstance(op, ops.Shl) else _shr
+                return function(self.facts[op.lhs], self.facts[op.rhs], element.bits)
+            case ops.Reduce():
+                return _reduced(op.combine, self.facts[op.source], shape_of(op.source.type)[op.axis])
+            case PartialReduce():
+                return _reduced(op.combine, self.facts[op.source], 1 << op.bits.bit_count())
+        return _arithmetic(op, self.facts)
 
 
 def _arithmetic(op: Op, ranges: Mapping[Value, Range]) -> Range | None:
@@ -127,22 +187,7 @@ def _arithmetic(op: Op, ranges: Mapping[Value, Range]) -> Range | None:
 
 def value_ranges(func: Func, target: Target) -> dict[Value, Range]:
     """A range for every integer and bool value, scalar or block; arguments and loaded values have their full range."""
-    ranges = {p: full_range(p.type) for p in func.params if _has_range(p)}
-    for op in func.walk():
-        for block in op.regions:
-            ranges.update((p, full_range(p.type)) for p in block.params if _has_range(p))
-        for value in op.results:
-            if not _has_range(value):
-                continue
-            full = full_range(value.type)
-            # A cast to bool is `!= 0`, not a wrap, but [0, 1] is right for it too.
-            exact = _exact(op, ranges, target)
-            ranges[value] = exact if exact is not None and exact.within(full) else full
-    return ranges
-
-
-def _has_range(value: Value) -> bool:
-    return is_integer(value.type) or is_bool(value.type)
+    return _Ranges(target).run(func)
 
 
 def no_overflow(op: Op, ranges: Mapping[Value, Range]) -> bool:
