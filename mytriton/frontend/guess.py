@@ -36,11 +36,11 @@ _EXTENT = re.compile(r"(?i).*(block|tile|size|chunk|dim|len).*|b[a-z]{1,2}")
 def guessed_signature(kernel: Kernel) -> dict[str, str]:
     """An entry in Triton's notation for every parameter: its annotation or default where there is one. Raises
     `CompileError` if the kernel cannot be parsed."""
-    pointers = _pointers(kernel)
-    return {param.name: _entry(param, pointers) for param in kernel.params}
+    uses = _Uses(kernel)
+    return {param.name: _entry(param, uses) for param in kernel.params}
 
 
-def _entry(param: KernelParam, pointers: frozenset[str]) -> str:
+def _entry(param: KernelParam, uses: _Uses) -> str:
     name = param.name
     if param.type and not param.is_constexpr:
         return param.type
@@ -52,38 +52,66 @@ def _entry(param: KernelParam, pointers: frozenset[str]) -> str:
         if _DTYPE.fullmatch(name):
             return "fp32"
         return "64" if _EXTENT.fullmatch(name) else "16"
-    if name in pointers or _POINTER.fullmatch(name):
-        return "*i32:16" if _INDICES.fullmatch(re.sub(_PTR_SUFFIX, "", name)) else "*fp32:16"
+    if name in uses.pointers or _POINTER.fullmatch(name):
+        integers = name in uses.integers or _INDICES.fullmatch(re.sub(_PTR_SUFFIX, "", name))
+        return "*i32:16" if integers else "*fp32:16"
     return "fp32" if _FLOAT.fullmatch(name) else "i32"
 
 
 _PTR_SUFFIX = re.compile(r"(?i)_?(ptr|pointer)s?$")
 
 
-def _pointers(kernel: Kernel) -> frozenset[str]:
-    """The parameters that addresses of loads and stores are made of."""
-    tree = parse(kernel)
-    params = {p.name for p in kernel.params}
-    made_of: dict[str, list[t.Expr]] = {}
-    addresses: list[t.Expr] = []
-    for node in _nodes(tree.body):
-        if isinstance(node, t.Assign):
-            for target in node.targets:
-                if isinstance(target, t.Name):
-                    made_of.setdefault(target.id, []).append(node.value)
-        elif isinstance(node, t.Call) and node.args and _ACCESSES.fullmatch(_last_name(node.function)):
-            addresses.append(node.args[0])
-    found: set[str] = set()
-    seen: set[str] = set()
-    while addresses:
-        name = _base(addresses.pop())
-        if name in params:
-            found.add(name)
-        elif name not in seen:
-            seen.add(name)
-            addresses += made_of.get(name, [])
-    # An augmented assignment keeps what its target is: a parameter that is moved before its use is found by its name.
-    return frozenset(found)
+class _Uses:
+    """What a kernel's text does with its parameters: `pointers` are those that addresses of loads and stores begin
+    with, `integers` the pointers whose loaded elements go into addresses, loop bounds and the like."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._params = {p.name for p in kernel.params}
+        self._made_of: dict[str, list[t.Expr]] = {}
+        addresses: list[t.Expr] = []
+        whole: list[t.Expr] = []
+        for node in _nodes(parse(kernel).body):
+            if isinstance(node, t.Assign):
+                for target in node.targets:
+                    if isinstance(target, t.Name):
+                        self._made_of.setdefault(target.id, []).append(node.value)
+            elif isinstance(node, t.Call) and node.args and _ACCESSES.fullmatch(_last_name(node.function)):
+                addresses.append(node.args[0])
+            elif isinstance(node, t.For) and isinstance(node.iterable, t.Call):
+                whole += node.iterable.args
+            elif isinstance(node, t.BinaryOp) and node.op in ("//", "%", "<<", ">>"):
+                whole += (node.lhs, node.rhs)
+        self.pointers = self._bases(addresses)
+        self.integers = self._bases(self._loads_in([*addresses, *whole]))
+
+    def _bases(self, addresses: list[t.Expr]) -> frozenset[str]:
+        """The parameters at the left end of addresses, through assignments."""
+        # An augmented assignment keeps what its target is: a parameter moved before its use is found by its name.
+        found: set[str] = set()
+        seen: set[str] = set()
+        pending = list(addresses)
+        while pending:
+            name = _base(pending.pop())
+            if name in self._params:
+                found.add(name)
+            elif name not in seen:
+                seen.add(name)
+                pending += self._made_of.get(name, [])
+        return frozenset(found)
+
+    def _loads_in(self, exprs: list[t.Expr]) -> list[t.Expr]:
+        """The addresses of the loads that whole numbers are computed from."""
+        loads: list[t.Expr] = []
+        seen: set[str] = set()
+        pending = list(exprs)
+        while pending:
+            for node in _nodes((pending.pop(),)):
+                if isinstance(node, t.Name) and node.id not in seen:
+                    seen.add(node.id)
+                    pending += self._made_of.get(node.id, [])
+                elif isinstance(node, t.Call) and node.args and _last_name(node.function) == "load":
+                    loads.append(node.args[0])
+        return loads
 
 
 def _base(expr: t.Expr) -> str:
@@ -102,7 +130,7 @@ def _last_name(expr: t.Expr) -> str:
     return expr.name if isinstance(expr, t.Attribute) else expr.id if isinstance(expr, t.Name) else ""
 
 
-def _nodes(body: tuple[t.Stmt, ...]) -> Iterator[Any]:
+def _nodes(body: tuple[t.Stmt | t.Expr, ...]) -> Iterator[Any]:
     """Every statement and expression."""
     stack: list[Any] = list(reversed(body))
     while stack:

@@ -57,3 +57,15 @@ def test_numbers_go_by_their_names_and_what_is_written_wins() -> None:
         "p": "0.5",
         "act": "'relu'",
     }
+
+
+def test_what_is_loaded_for_an_address_or_a_bound_is_whole() -> None:
+    text = """
+        @triton.jit
+        def kernel(x, rows, starts, groups, values, out):
+            row = tl.load(rows + tl.program_id(0)).to(tl.int64)
+            start = tl.load(starts)
+            for k in range(start, tl.load(groups) // 2):
+                tl.store(out + k, tl.load(x + row * 4) + tl.load(values + k))
+        """
+    assert ", ".join(guessed(text).values()) == "*fp32:16, *i32:16, *i32:16, *i32:16, *fp32:16, *fp32:16"
