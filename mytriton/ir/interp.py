@@ -154,11 +154,16 @@ class _Program:
 
 
 def print_elements(op: ops.Print, arrays: Sequence[Array], program: tuple[int, int, int]) -> None:
-    """One line an element, on standard output: `pid (0, 0, 0) idx (3) prefix: 1.5`."""
+    """One line an element, on standard output."""
     for array in arrays:
         for index in np.ndindex(array.shape):
-            place = ", ".join(map(str, index))
-            print(f"pid ({', '.join(map(str, program))}) idx ({place}) {op.prefix}: {array[index]}")
+            print_element(op, program, index, array[index])
+
+
+def print_element(op: ops.Print, program: tuple[int, int, int], index: tuple[Any, ...], value: Any) -> None:
+    """`pid (0, 0, 0) idx (3) prefix: 1.5`; a scalar has no index."""
+    place = ", ".join(map(str, index))
+    print(f"pid ({', '.join(map(str, program))}) idx ({place}) {op.prefix}: {value}")
 
 
 def explain(

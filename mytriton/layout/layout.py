@@ -55,6 +55,14 @@ class Layout:
         return width
 
     @property
+    def run(self) -> int:
+        """Consecutive elements that the lanes of a warp hold in their first `vector` registers, from lane 0 on."""
+        width = self.vector
+        while width in self.lane:
+            width *= 2
+        return width
+
+    @property
     def copies(self) -> int:
         """Threads that hold each element."""
         _, lane, warp = self.free_bits()

@@ -17,10 +17,6 @@ from mytriton.ir.core import Func, Op, Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 
-#: The size of the buffer in shared memory that exchanges use. No launch attribute is needed up to 48 KB (CUDA
-#: programming guide, "Technical specifications"), and several programs fit on a multiprocessor.
-SHARED_BYTES = 32 * 1024
-
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -41,8 +37,9 @@ class Segment:
       `layouts[pointer]`, or of the printed value's, are 0; of a scalar thread 0. All do the others.
 
     `escaping` are the block values that other items use (later ones, nested ones, or a `Yield`), but for splats, which
-    are made again from their scalar; with more than one register these are kept in per-thread arrays. If `barrier`, all
-    threads of the program wait for each other (`__syncthreads`, `gpu.barrier`) before they enter the segment.
+    are made again from their scalar; with more than one register these are kept in per-thread arrays. (A splat that
+    only operations of other maps use stands in a scalar segment.) If `barrier`, all threads of the program wait for
+    each other (`__syncthreads`, `gpu.barrier`) before they enter the segment.
     """
 
     layout: Layout | None
@@ -62,9 +59,15 @@ class Exchange:
     than one register, is in an array (unless it is a splat), and so is its result. How: `routes.route` for a `Convert`
     through `registers` or `shuffle`, `routes.reduction` for a `PartialReduce`.
 
-    Those through `shared` memory and across `warps` use one buffer of at most `SHARED_BYTES`: the threads write, wait
-    for each other, and read. If `barrier`, they also wait before they write, since some may still be reading what an
-    earlier exchange has left there. A larger block goes in rounds, and the threads wait before each further one.
+    Those through `shared` memory and across `warps` use one buffer of at most `routes.SHARED_BYTES`, in rounds if need
+    be: all threads write, wait for each other, and read; before each further round they wait again. If `barrier`, they
+    also wait before the first, since some may still be reading what an earlier exchange has left there.
+
+    - A conversion: the element at position p stands at p. Round k is about the positions [k * n, (k + 1) * n), for
+      n = `round_elements`; of copies, the one whose free bits are 0 is written.
+    - A reduction: register r of thread t stands at (r % n) * threads + t. Round k is about registers
+      [k * n, (k + 1) * n), for n = `round_registers`. A thread reads what the threads of its lane hold whose warp
+      numbers differ in `Reduction.combined` only.
     """
 
     op: Convert | PartialReduce

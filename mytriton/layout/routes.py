@@ -13,6 +13,10 @@ from typing import TypeAlias
 
 from mytriton.layout.layout import Layout, index_bits
 
+#: The most that exchanges use of shared memory, in bytes. Up to 48 KB need no launch attribute (CUDA programming guide,
+#: "Technical specifications"), and this lets several programs run on a multiprocessor.
+SHARED_BYTES = 32 * 1024
+
 #: Per bit of a number, from bit 0: the mask of the bits that it sets in another number.
 BitMap: TypeAlias = "tuple[int, ...]"
 
@@ -116,3 +120,14 @@ def through(have: Layout, want: Layout) -> str:
     """What a conversion goes through, as `Convert.through` has it."""
     way = route(have, want)
     return "shared" if way is None else "registers" if way.stays else "shuffle"
+
+
+def round_elements(layout: Layout, element_bytes: int) -> int:
+    """How many elements one round of a conversion moves through shared memory."""
+    return min(layout.size, SHARED_BYTES // element_bytes)
+
+
+def round_registers(layout: Layout, element_bytes: int) -> int:
+    """How many registers of each thread one round of a reduction across warps combines."""
+    threads = 1 << len(layout.lane) + len(layout.warp)
+    return min(layout.registers, SHARED_BYTES // (threads * element_bytes))

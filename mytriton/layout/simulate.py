@@ -1,36 +1,35 @@
 """The laid-out interpreter: runs the laid-out program as the threads of a GPU would, on NumPy arrays.
 
-It is the oracle of the layout stage: every warp has its own registers, holding its 32 lanes as a NumPy axis; loops run
-over registers as the emitters print them; stores run only in the copy whose free bits are 0. Between two barriers
-warps run one after the other, in any order asked for, so what relies on an order between threads comes out wrong.
+It is the oracle of the layout stage. Every warp has its own registers, holding its 32 lanes as a NumPy axis, and runs
+on its own up to the next barrier; between two barriers warps run one after the other, in any order asked for, so what
+relies on an order between threads comes out wrong. Loops run over registers as the emitters print them, stores run only
+in the copy whose free bits are 0, and exchanges move data by shuffles and through a buffer (`exchanges.py`). Checked is
+what must hold: that all threads take the same way, and that copies agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Generator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from mytriton.diagnostics import LaunchError
-from mytriton.ir import ops
+from mytriton.diagnostics import InternalError, LaunchError
+from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import Array
-from mytriton.ir.core import Op, Value
-from mytriton.ir.interp import execute, explain
+from mytriton.ir.core import Effect, Op, Value
+from mytriton.ir.interp import AssertionFailed, execute, explain, failure, print_element
 from mytriton.ir.memory import Memory, OutOfBounds
+from mytriton.ir.ops.control import yielded
+from mytriton.layout.exchanges import LANES, Buffer, Wait, exchange
+from mytriton.layout.exchanges import positions as positions  # a warp's elements, also for users of this module
 from mytriton.layout.layout import Layout, replicated
-from mytriton.layout.program import LaidOut, Segment
+from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
+from mytriton.layout.routes import broadcast_registers, number
+from mytriton.types import shape_of
 
-LANES = 32
-
-
-def positions(layout: Layout, warp: int) -> Array:
-    """The elements that a warp holds, as an array [registers, lanes]."""
-    table = np.zeros((layout.registers, LANES), np.int64)
-    for numbers, entries in ((np.arange(layout.registers)[:, None], layout.register), (np.arange(LANES), layout.lane)):
-        for bit, entry in enumerate(entries):
-            table ^= (numbers >> bit & 1) * entry
-    return table ^ layout.position(0, 0, warp)
+#: What one warp does: yields at barriers.
+Running: TypeAlias = "Generator[Wait, None, None]"
 
 
 def owned(layout: Layout, warp: int) -> Array:
@@ -44,7 +43,7 @@ def run(laid_out: LaidOut, args: Sequence[Any], grid: tuple[int, ...], warps: Se
     """Run the program over the grid (1 to 3 extents), in place on the NumPy arrays among `args`.
 
     `warps` is the order in which the warps run between barriers (0, 1, 2... if None). Raises `LaunchError` like the
-    interpreter.
+    interpreter, and `InternalError` if threads take different ways or copies differ.
     """
     order = range(laid_out.num_warps) if warps is None else warps
     simulator = _Simulator(laid_out, Memory(laid_out.func, args))
@@ -57,81 +56,175 @@ def run(laid_out: LaidOut, args: Sequence[Any], grid: tuple[int, ...], warps: Se
 
 
 class _Simulator:
+    """What all programs share."""
+
     def __init__(self, laid_out: LaidOut, memory: Memory) -> None:
         self.laid_out = laid_out
         self.memory = memory
         self.scalar = replicated(laid_out.num_warps)
-        self.splats = {op.result: op.source for op in laid_out.func.walk() if isinstance(op, ops.Splat)}
-        self.tables: dict[tuple[Layout, int], tuple[Array, Array]] = {}
-        self.phases: list[list[Segment]] = [[]]
-        for segment in laid_out.segments:
-            if segment.barrier:
-                self.phases.append([])
-            self.phases[-1].append(segment)
+        self.splats = {op.result: op for op in laid_out.func.walk() if isinstance(op, ops.Splat)}
+        self._tables: dict[tuple[Layout, int], tuple[Array, Array]] = {}
 
     def program(self, program: tuple[int, int, int], grid: tuple[int, ...], order: Sequence[int]) -> None:
-        """Run one program: phase by phase, warp by warp."""
-        start = {v: np.broadcast_to(a, LANES) for v, a in self.memory.values.items()}
-        # Per warp: scalars as [lanes]; the kept registers of block values as lists of [lanes].
-        scalars = {warp: dict(start) for warp in order}
-        kept: dict[int, dict[Value, list[Array]]] = {warp: {} for warp in order}
-        for phase in self.phases:
-            for warp in order:
-                for segment in phase:
-                    self._segment(segment, warp, scalars[warp], kept[warp], program, grid)
+        """Run one program: every warp to its next barrier, until all are done."""
+        decisions: list[Any] = []
+        buffer = Buffer()
+        running = [_Warp(self, warp, program, grid, decisions, buffer).run() for warp in order]
+        while True:
+            waiting = [next(warp, None) for warp in running]
+            if all(item is None for item in waiting):
+                return
+            if any(item is not waiting[0] for item in waiting):
+                raise InternalError("the warps of a program wait at different barriers")
 
-    def _segment(
+    def tables(self, layout: Layout, warp: int) -> tuple[Array, Array]:
+        """Positions and owned copies."""
+        if (layout, warp) not in self._tables:
+            self._tables[layout, warp] = positions(layout, warp), owned(layout, warp)
+        return self._tables[layout, warp]
+
+
+class _Warp:
+    """One warp of one program. Values are arrays [registers, lanes]; a scalar has one register."""
+
+    def __init__(
         self,
-        segment: Segment,
+        simulator: _Simulator,
         warp: int,
-        scalars: dict[Value, Array],
-        kept: dict[Value, list[Array]],
         program: tuple[int, int, int],
         grid: tuple[int, ...],
+        decisions: list[Any],
+        buffer: Buffer,
     ) -> None:
-        layout = segment.layout or self.scalar
-        if (layout, warp) not in self.tables:
-            self.tables[layout, warp] = positions(layout, warp), owned(layout, warp)
-        elements, stores = self.tables[layout, warp]
-        for value in segment.escaping:
-            kept[value] = []
-        for register in range(segment.registers):
-            values = dict(scalars)
-            values.update((v, rows[register]) for v, rows in kept.items() if len(rows) > register)
-            for op in segment.ops:
-                for value in op.operands:
-                    if value not in values and value in self.splats:  # of an earlier segment: made again
-                        values[value] = values[self.splats[value]]
-                try:
-                    result = self._execute(op, values, elements[register], stores[register], program, grid)
-                except OutOfBounds as error:
-                    error.position = int(elements[register][error.position])
-                    raise LaunchError(explain(self.laid_out.func, op, error, self.memory, program)) from None
-                if result is not None:
-                    values[op.result] = result
-            for value in segment.escaping:
-                kept[value].append(values[value])
-            if segment.layout is None:
-                scalars.update((v, values[v]) for op in segment.ops for v in op.results)
+        self.simulator, self.warp, self.program, self.grid = simulator, warp, program, grid
+        self.layouts, self.memory = simulator.laid_out.layouts, simulator.memory
+        self.buffer = buffer
+        self.values = {v: np.broadcast_to(a, (1, LANES)) for v, a in self.memory.values.items()}
+        self._decisions, self._decided = decisions, 0
 
-    def _execute(
-        self,
-        op: Op,
-        values: dict[Value, Array],
-        elements: Array,
-        stores: Array,
-        program: tuple[int, int, int],
-        grid: tuple[int, ...],
-    ) -> Array | None:
+    def run(self) -> Running:
+        """Run; yields at each barrier what has it."""
+        return self._items(self.simulator.laid_out.items)
+
+    def _items(self, items: Sequence[Item]) -> Running:
+        for item in items:
+            if item.barrier:
+                yield item
+            if isinstance(item, Segment):
+                self._segment(item)
+            elif isinstance(item, Exchange):
+                op = item.op
+                source, result = self.layouts[op.source], self.layouts[op.result]
+                (rows,) = self._all([op.source])
+                self.values[op.result] = yield from exchange(op, rows, source, result, self.warp, self.buffer)
+            else:
+                yield from self._nested(item)
+
+    # --- control flow -------------------------------------------------------------------------------------------------
+
+    def _nested(self, item: Nested) -> Running:
+        op = item.op
+        if isinstance(op, ops.If):
+            chosen = 0 if self._uniform(op.condition) else 1
+            yield from self._items(item.blocks[chosen])
+            self._assign(op.results, yielded(op.regions[chosen]))
+            return
+        self._assign(op.results, op.initial)
+        if isinstance(op, ops.For):
+            for value in interp.trips(*(self._uniform(v) for v in (op.lower, op.upper, op.step))):
+                self.values[op.induction] = np.broadcast_to(value, (1, LANES))
+                self._assign(op.carried, op.results)
+                yield from self._items(item.blocks[0])
+                self._assign(op.results, yielded(op.body))
+            return
+        while True:
+            self._assign(op.condition.params, op.results)
+            yield from self._items(item.blocks[0])
+            if not self._uniform(yielded(op.condition)[0]):
+                return
+            self._assign(op.body.params, op.results)
+            yield from self._items(item.blocks[1])
+            self._assign(op.results, yielded(op.body))
+
+    def _assign(self, targets: Sequence[Value], sources: Sequence[Value]) -> None:
+        self.values.update(zip(targets, self._all(sources), strict=True))
+
+    def _all(self, values: Sequence[Value]) -> list[Array]:
+        """All registers of some values."""
+        return [self._rows(v, slice(self.layouts[v].registers)) for v in values]
+
+    def _uniform(self, value: Value) -> Array:
+        """A scalar that decides which way is taken: all threads must have the same."""
+        (row,) = self.values[value]
+        if self._decided == len(self._decisions):
+            self._decisions.append(row[0])
+        if (row != self._decisions[self._decided]).any():
+            raise InternalError(f"the threads of a program disagree on {value.id}")
+        self._decided += 1
+        return np.asarray(row[0])
+
+    # --- segments -----------------------------------------------------------------------------------------------------
+
+    def _segment(self, segment: Segment) -> None:
+        """Run the loop over registers. Its trips are made at once where none could notice."""
+        layout = segment.layout or self.simulator.scalar
+        effects = [op for op in segment.ops if op.effect is not Effect.NONE]
+        step = 1 if len(effects) > 1 else segment.registers
+        for start in range(0, segment.registers, step):
+            registers = slice(start, start + step)
+            for op in segment.ops:
+                if isinstance(op, ops.Splat):
+                    continue  # made again wherever it is used
+                result = self._execute(op, registers, layout)
+                if result is not None:
+                    result = np.broadcast_to(result, (step, LANES))
+                    if step == segment.registers:
+                        self.values[op.result] = result
+                        continue
+                    if start == 0:  # not into the array of an earlier trip of an enclosing loop: it may be in use
+                        self.values[op.result] = np.empty((segment.registers, LANES), result.dtype)
+                    self.values[op.result][registers] = result
+
+    def _rows(self, value: Value, registers: slice | list[int]) -> Array:
+        """Some registers of a value."""
+        splat = self.simulator.splats.get(value)
+        scalar = value if splat is None else splat.source
+        if splat is not None or not shape_of(value.type):
+            count = len(registers) if isinstance(registers, list) else registers.stop - (registers.start or 0)
+            return np.broadcast_to(self.values[scalar], (count, LANES))
+        return self.values[value][registers]
+
+    def _execute(self, op: Op, registers: slice, layout: Layout) -> Array | None:
+        """Execute an operation for some registers: arrays [registers, lanes]."""
+        elements, stores = (table[registers] for table in self.simulator.tables(layout, self.warp))
+        reads: slice | list[int] = registers
+        if isinstance(op, ops.Broadcast):
+            bits = broadcast_registers(self.layouts[op.source], self.layouts[op.result])
+            reads = [number(bits, r) for r in range(registers.start, registers.stop)]
+        values = {v: self._rows(v, reads) for v in op.operands}
         match op:
             case ops.Arange():
                 return (op.start + elements).astype(np.int32)
-            case ops.Splat():
+            case ops.Broadcast() | ops.Reshape() | ops.Transpose():
                 return values[op.source]
-            case ops.Store():
+            case ops.Print():
+                self._print(op, values[op.values[0]], elements, stores)
+                return None
+        try:
+            if isinstance(op, ops.Store):
                 mask = stores if op.mask is None else stores & values[op.mask]
                 self.memory.store(values[op.pointer], values[op.value], mask)
                 return None
-            case _:
-                result = execute(op, values, self.memory, program, grid)
-                return None if result is None else np.broadcast_to(result, LANES)
+            return execute(op, values, self.memory, self.program, self.grid)
+        except OutOfBounds as error:
+            error.position = int(elements.reshape(-1)[error.position])
+            raise LaunchError(explain(self.simulator.laid_out.func, op, error, self.memory, self.program)) from None
+        except AssertionFailed as error:
+            error.position = int(elements.reshape(-1)[error.position])
+            raise LaunchError(failure(op, error, self.program)) from None
+
+    def _print(self, op: ops.Print, rows: Array, elements: Array, stores: Array) -> None:
+        shape = shape_of(op.values[0].type)
+        for register, lane in zip(*np.nonzero(stores), strict=True):
+            index = np.unravel_index(int(elements[register, lane]), shape)
+            print_element(op, self.program, index, rows[register, lane])

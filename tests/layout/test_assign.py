@@ -8,7 +8,7 @@ import pytest
 from mytriton.ir import ops
 from mytriton.ir.builder import Builder
 from mytriton.ir.core import Effect, Func
-from mytriton.layout.assign import choose_layouts, lay_out
+from mytriton.layout.assign import lay_out
 from mytriton.layout.layout import Layout, blocked
 from mytriton.layout.printer import describe, layout_lines
 from mytriton.layout.program import LaidOut
@@ -86,9 +86,9 @@ def test_lines_keep_their_spans_and_values() -> None:
     ("element", "vector"), [(f16, 8), (f32, 4), (f64, 2), (i1, 16)], ids=lambda p: str(p) if isinstance(p, int) else ""
 )
 def test_a_chunk_is_16_bytes(element: ScalarType, vector: int) -> None:
-    layouts = choose_layouts(copy_kernel(8192, element), Target())
+    layouts = lay_out(copy_kernel(8192, element), Target()).layouts
     assert {layout.vector for layout in layouts.values() if layout.shape} == {vector}
-    plain = choose_layouts(copy_kernel(8192, element), Target(form="plain"))
+    plain = lay_out(copy_kernel(8192, element), Target(form="plain")).layouts
     assert {layout.vector for layout in plain.values() if layout.shape} == {1}
 
 
@@ -98,9 +98,9 @@ def test_the_smallest_element_decides_and_sizes_are_apart() -> None:
     for p, element, size in ((x, f16, 4096), (y, f64, 8192)):
         target = at_offsets(b, p, offsets(b, size))
         b.append(ops.Store(pointer=target, value=b.constant(0.0, element, (size,))))
-    layouts = choose_layouts(b.finish("k", (x, y)), Target())
+    layouts = lay_out(b.finish("k", (x, y)), Target()).layouts
     assert {(la.size, la.vector) for la in layouts.values() if la.shape} == {(4096, 8), (8192, 2)}
-    mixed = choose_layouts(copy_kernel(8192, f64, f16), Target())
+    mixed = lay_out(copy_kernel(8192, f64, f16), Target()).layouts
     assert {la.vector for la in mixed.values() if la.shape} == {8}
 
 

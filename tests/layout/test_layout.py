@@ -154,10 +154,10 @@ def test_routes_lead_to_the_wanted_elements(made: tuple[Layout, int], data: st.D
     assert through(have, want) == ("registers" if have.lane == want.lane and have.warp == want.warp else "shuffle")
     source, wanted = held(have, warps), held(want, warps)
     lanes = np.array([number(way.lane_by_lane, lane) for lane in range(32)])
-    for warp, register in itertools.product(range(warps), range(want.registers)):
-        offset = number(way.lane_by_register, register) + number(way.lane_by_warp, warp)
-        found = source[warp, number(way.register, register)][lanes + offset]
-        np.testing.assert_array_equal(found, wanted[warp, register])
+    for w, r in itertools.product(range(warps), range(want.registers)):
+        offset = number(way.lane_by_register, r) + number(way.lane_by_warp, w)
+        found = source[w, number(way.register, r)][lanes + offset]
+        np.testing.assert_array_equal(found, wanted[w, r])
 
 
 def test_ways_between_layouts() -> None:

@@ -1,0 +1,207 @@
+"""Makes the layouts true: values where they are wanted, conversions where they are not, reductions step by step.
+
+Every operation keeps its place. A cheap value is made once for each layout that someone wants it in, at the place of
+the original; another value is made in its home and converted, behind its definition. So what stands before a loop is
+converted before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mytriton.ir import ops
+from mytriton.ir.builder import Ids, complete
+from mytriton.ir.core import Block, Func, Op, Value, definitions
+from mytriton.layout.choose import Choice, block_operands, operand_layout
+from mytriton.layout.layout import Layout, index_bits, replicated
+from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.routes import through
+from mytriton.target import Target
+from mytriton.types import is_pointer, shape_of
+
+_ACROSS = ("registers", "lanes", "warps")
+
+
+class Rewriter:
+    """Rewrites one function. `layouts` are those of the values of the new one; `reductions` the operations in it that
+    end a reduction, where the accesses of different threads are ordered (SEMANTICS "order")."""
+
+    def __init__(self, func: Func, target: Target) -> None:
+        self.layouts: dict[Value, Layout] = {}
+        self.reductions: set[Op] = set()
+        self._func = func
+        self._choice = Choice(func, target)
+        self._scalar = replicated(target.num_warps)
+        self._ids = Ids(func.next_value, func.next_inline)
+        self._definitions = definitions(func)
+        self._versions: dict[Value, dict[Layout, Value]] = {}
+        self._places: dict[Op | Block, list[Op]] = {}  # what stands at the place of an operation, or begins a block
+        self._place_of: dict[Value, Op | Block] = {}
+
+    def run(self) -> Func:
+        """The new function; the same one if nothing had to change."""
+        body = self._block(self._func.body)
+        if body is self._func.body:
+            return self._func
+        func = self._func
+        return Func(func.name, body, func.info, func.span, self._ids.value, self._ids.inline)
+
+    # --- blocks and operations ----------------------------------------------------------------------------------------
+
+    def _block(self, block: Block, yields: Sequence[Layout] = ()) -> Block:
+        """Recursion follows the nesting of regions, not the length of the kernel."""
+        self._places[block] = []
+        for param in block.params:
+            self._define(param, param, self._home(param), block)
+        for op in block.ops:
+            self._places[op] = []
+            self._place_of.update((v, op) for v in op.results)
+            self._op(op, yields)
+        for op in block.ops:  # what nothing wanted: dead code, which only a skipped DCE leaves
+            for value in op.results:
+                if value not in self._versions:
+                    self._want(value, self._choice.anchor(shape_of(value.type)))
+        made = (*self._places[block], *(new for op in block.ops for new in self._places[op]))
+        unchanged = len(made) == len(block.ops) and all(a is b for a, b in zip(made, block.ops, strict=True))
+        return block if unchanged else Block(block.params, made)
+
+    def _op(self, op: Op, yields: Sequence[Layout]) -> None:
+        match op:
+            case ops.Yield():
+                self._places[op].append(_with(op, "values", self._all(op.values, yields)))
+            case ops.For() | ops.While() | ops.If():
+                self._structured(op)
+            case ops.Print():
+                self._print(op)
+            case ops.Reduce():
+                self._reduce(op)
+            case _ if not op.results:
+                self._place(op, op, self._effect_layout(op))
+            case _ if op.result not in self._choice.cheap:
+                self._place(op, op, self._home(op.result))
+
+    def _place(self, at: Op, op: Op, layout: Layout) -> None:
+        """Put an operation that works in `layout` in its place, or that of the operation it is made from."""
+        needs = {v: self._want(v, operand_layout(op, v, layout)) for v in op.operands}
+        self._places[at].append(op.with_operands({old: new for old, new in needs.items() if old is not new}))
+        for value in op.results:
+            self._define(value, value, layout, at)
+
+    def _effect_layout(self, op: Op) -> Layout:
+        """Where a store or an assertion takes place. A store goes where its value is, unless its accesses would be
+        scattered and it is worth a conversion: then where loads and stores of its size are."""
+        shape = shape_of(op.operands[0].type)
+        if not shape:
+            return self._scalar
+        if not isinstance(op, ops.Store):
+            return self._choice.of(op.operands, shape)
+        values = op.operands if op.value in self._choice.cheap else [op.value]
+        layout, anchor = self._choice.of(values, shape), self._choice.anchor(shape)
+        return layout if layout.copies > 1 or layout.run >= anchor.run else anchor
+
+    def _print(self, op: ops.Print) -> None:
+        """One value at a time: each has its own layout."""
+        for value in op.values:
+            layout = self._choice.of([value], shape_of(value.type)) if shape_of(value.type) else self._scalar
+            self._place(op, op if len(op.values) == 1 else op.evolve(values=(value,)), layout)
+
+    def _structured(self, op: ops.For | ops.While | ops.If) -> None:
+        homes = [self._home(v) for v in op.results]
+        new: Op = op if isinstance(op, ops.If) else _with(op, "initial", self._all(op.initial, homes))
+        yields = [[self._scalar], homes] if isinstance(op, ops.While) else [homes] * len(op.regions)
+        blocks = tuple(self._block(b, wanted) for b, wanted in zip(op.regions, yields, strict=True))
+        self._places[op].append(new.with_regions(blocks))
+        for value, home in zip(op.results, homes, strict=True):
+            self._define(value, value, home, op)
+
+    def _reduce(self, op: ops.Reduce) -> None:
+        """What is in registers first, then lanes, then warps; at last the axis goes away."""
+        layout = self._choice.of([op.source], shape_of(op.source.type))
+        value = self._want(op.source, layout)
+        for place, across in enumerate(_ACROSS):
+            unit, extent = index_bits(layout.shape, op.axis, 1), layout.shape[op.axis]
+            held = sum(entry for entry in layout.map[place] if entry & unit * (extent - 1))
+            if held:
+                layout = layout.reduced(op.axis, held // unit)
+                step = PartialReduce(
+                    source=value, axis=op.axis, combine=op.combine, across=across, bits=held // unit, span=op.span
+                )
+                value = self._append(op, step, layout)
+        last = ops.Reshape(source=value, shape=shape_of(op.result.type), results=op.results, span=op.span)
+        self._places[op].append(last)
+        self.reductions.add(last)
+        self._define(op.result, op.result, self._home(op.result), op)
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def _home(self, value: Value) -> Layout:
+        return self._choice.homes[value] if shape_of(value.type) else self._scalar
+
+    def _define(self, value: Value, version: Value, layout: Layout, place: Op | Block) -> None:
+        self._versions.setdefault(value, {})[layout] = version
+        self.layouts[version] = layout
+        self._place_of[value] = place
+
+    def _append(self, place: Op | Block, op: Op, layout: Layout, hint: str = "") -> Value:
+        """A new operation with one result at the place of another."""
+        done = complete(op, self._ids, hint)
+        self._places[place].append(done)
+        self.layouts[done.result] = layout
+        return done.result
+
+    def _all(self, values: Iterable[Value], layouts: Sequence[Layout]) -> tuple[Value, ...]:
+        return tuple(self._want(v, layout) for v, layout in zip(values, layouts, strict=True))
+
+    def _want(self, value: Value, layout: Layout) -> Value:
+        """`value` in `layout`, made or converted if need be. A scalar is everywhere."""
+        if not shape_of(value.type):
+            return value
+        stack = [(value, layout)]
+        while stack:
+            wanted, where = stack[-1]
+            if where not in self._versions.get(wanted, ()):
+                missing = self._make(wanted, where)
+                if missing:
+                    stack += missing
+                    continue
+            stack.pop()
+        return self._versions[value][layout]
+
+    def _make(self, value: Value, layout: Layout) -> list[tuple[Value, Layout]]:
+        """Make a version of a value, unless something it needs is missing: then that is returned."""
+        op = self._definitions.get(value)
+        # Addresses are made again too, of offsets that are converted: they have the bits and the types of numbers.
+        again = value in self._choice.cheap or (is_pointer(value.type) and op is not None and not op.regions)
+        if op is None or not again:
+            self._convert(value, layout)
+            return []
+        needs = [(v, operand_layout(op, v, layout)) for v in block_operands(op)]
+        missing = [(v, where) for v, where in needs if where not in self._versions.get(v, ())]
+        if missing:
+            return missing
+        if isinstance(op, ops.Reshape) and not needs:
+            op = ops.Splat(source=op.source, shape=op.shape, results=op.results, span=op.span)
+        new = op.with_operands({v: made for v, where in needs if (made := self._versions[v][where]) is not v})
+        place = self._place_of[value]
+        if value in self._versions:
+            self._versions[value][layout] = self._append(place, new, layout, value.hint)
+        else:
+            self._places[place].append(new)
+            self._define(value, value, layout, place)
+        return []
+
+    def _convert(self, value: Value, layout: Layout) -> None:
+        """Convert from the version from which that is cheapest."""
+        ways = {through(have, layout): version for have, version in reversed(self._versions[value].items())}
+        way = min(ways, key=("registers", "shuffle", "shared").index)
+        place = self._place_of[value]
+        span = place.span if isinstance(place, Op) else None
+        self._versions[value][layout] = self._append(
+            place, Convert(source=ways[way], through=way, span=span), layout, value.hint
+        )
+
+
+def _with(op: Op, field: str, values: tuple[Value, ...]) -> Op:
+    """An operation with other values in a variadic field; one value may stand there twice, in two layouts."""
+    same = all(a is b for a, b in zip(values, getattr(op, field), strict=True))
+    return op if same else op.evolve(**{field: values})
