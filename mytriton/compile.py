@@ -16,7 +16,7 @@ from mytriton.ir.core import Func, count_ops
 from mytriton.ir.printer import print_func
 from mytriton.ir.verify import verify
 from mytriton.passes import PASSES, Pass
-from mytriton.source import Span
+from mytriton.source import SourceUnit, Span
 from mytriton.specialize import Specialization
 from mytriton.stage import Clock, Compilation, Kind, Line, Stage
 from mytriton.target import Target
@@ -47,11 +47,15 @@ def compile_kernel(
     Nothing is raised for a kernel that does not compile: the failing stage carries the diagnostics.
     """
     backend = backends.get(target.backend)
-    stream = _stages(kernel, specialization, target, backend)
-    return Compilation(kernel.name, [kernel.unit], specialization, target, planned(target), stream, listener)
+    units = [kernel.unit]
+    stream = _stages(kernel, specialization, target, backend, units)
+    return Compilation(kernel.name, units, specialization, target, planned(target), stream, listener)
 
 
-def _stages(kernel: Kernel, specialization: Specialization, target: Target, backend: Backend) -> Iterator[Stage]:
+def _stages(
+    kernel: Kernel, specialization: Specialization, target: Target, backend: Backend, units: list[SourceUnit]
+) -> Iterator[Stage]:
+    """The stages; `units` grows by the helpers when the frontend meets them."""
     yield Stage("source", "source", "python", artifact=kernel.unit.text, make_lines=lambda: _source_lines(kernel))
 
     tree = None
@@ -63,9 +67,12 @@ def _stages(kernel: Kernel, specialization: Specialization, target: Target, back
         return
 
     with _stage("ssa", "ir", "ssa") as stage:
-        func, warnings = lower(tree, specialization)
+        try:
+            func, stage.diagnostics, units[:] = lower(tree, specialization)
+        except CompileError as error:
+            units[:] = error.units
+            raise
         verify(func)
-        stage.diagnostics = tuple(warnings)
         _record(stage, func)
     yield stage
 

@@ -20,6 +20,7 @@ from mytriton.frontend.read import kernel_of, lookup_in
 from mytriton.frontend.syntax import function_of
 from mytriton.frontend.tree import Stmt
 from mytriton.ir.core import Func, Op
+from mytriton.keys import names_key
 from mytriton.options import (
     OPTIONS,
     backend_of,
@@ -30,7 +31,7 @@ from mytriton.options import (
     target_of,
     will_run,
 )
-from mytriton.repeat import CallShape, names_key
+from mytriton.repeat import CallShape
 from mytriton.specialize import Specialization, bind, parse_signature, specialize
 from mytriton.stage import Compilation
 from mytriton.target import Target
@@ -170,9 +171,6 @@ class JITFunction:
         read = self._read
         if read is None:
             read = kernel_of(self.function)
-            clash = next((p.name for p in read.params if p.name in OPTIONS), None)
-            if clash:
-                raise LaunchError(f"`{self.name}` has a parameter `{clash}`, which is a launch option; rename it")
             self._used = used_names(function_of(read.unit)[0])
             self._lookup = lookup_in(self.function)
             self._read = read
@@ -198,6 +196,7 @@ class JITFunction:
         far as it is read. Options are those of a launch; `target` gives all of them at once."""
         options, constexprs = split_options(constexprs_and_options)
         kernel = self.kernel
+        _check_parameters(kernel)
         target = target or target_of(options, None)
         return self._entry(kernel, parse_signature(kernel, signature, constexprs), target).compilation
 
@@ -246,6 +245,7 @@ class JITFunction:
         return self._prepare(self.kernel, grid, args, keywords)
 
     def _prepare(self, kernel: Kernel, grid: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Launch:
+        _check_parameters(kernel)
         options, keywords = split_options(keywords)
         backend = backend_of(options)
         bound = bind(kernel, args, keywords)
@@ -267,6 +267,13 @@ class JITFunction:
                 made = _Entry(kernel, compile_kernel(kernel, specialization, target))
                 entry = self._cache.setdefault(key, made)
         return entry
+
+
+def _check_parameters(kernel: Kernel) -> None:
+    """A kernel that is launched cannot have parameters named like options; one that is only called may."""
+    clash = next((p.name for p in kernel.params if p.name in OPTIONS), None)
+    if clash:
+        raise LaunchError(f"`{kernel.name}` has a parameter `{clash}`, which is a launch option; rename it")
 
 
 @overload

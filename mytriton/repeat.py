@@ -15,8 +15,8 @@ import numpy as np
 
 from mytriton.arrays import address_of
 from mytriton.frontend.kernel import Kernel
+from mytriton.keys import names_key
 from mytriton.options import OPTIONS
-from mytriton.specialize import spelled
 from mytriton.types import ScalarType
 
 
@@ -112,9 +112,3 @@ class CallShape:
         """The arguments by parameter name, in the order of the parameters."""
         by_name = dict(zip(self._names, values, strict=True))
         return {name: by_name[name] for name in self._params}
-
-
-def names_key(kernel: Kernel) -> Hashable:
-    """The values of a kernel's globals as part of a cache key. Functions and modules count by identity, so a cache must
-    keep the kernel: then they live, and their ids are not used again."""
-    return tuple([(name, spelled(value)) for name, value in kernel.names.items()])

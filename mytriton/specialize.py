@@ -16,6 +16,7 @@ from mytriton.diagnostics import LaunchError
 from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
 from mytriton.frontend.names import SIGNATURE_TYPES
 from mytriton.ir.core import ParamInfo
+from mytriton.keys import spelled
 from mytriton.language import constexpr
 from mytriton.types import PointerType, ScalarType, Type
 
@@ -35,18 +36,6 @@ class Specialization:
         """A cache key. Python says 1 == 1.0 == True and 0.0 == -0.0, but each compiles differently, so constexprs are
         keyed by type and spelling."""
         return self.params, tuple((name, *spelled(value)) for name, value in self.constexprs)
-
-
-def spelled(value: Any) -> tuple[Any, ...]:
-    """A compile-time value as part of a cache key: equal only for values that compile alike."""
-    if isinstance(value, constexpr):
-        return "constexpr", *spelled(value.value)
-    if isinstance(value, float):
-        return "float", value.hex()
-    if isinstance(value, (tuple, list)):
-        return "tuple", tuple(spelled(v) for v in value)
-    plain = value is None or isinstance(value, (bool, int, str, ScalarType))
-    return type(value).__name__, value if plain else id(value)
 
 
 def bind(kernel: Kernel, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:

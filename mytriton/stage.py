@@ -110,7 +110,7 @@ class Compilation:
         listener: Callable[[Stage], None] | None = None,
     ) -> None:
         self.kernel = kernel
-        self.units = tuple(units)
+        self._units = units
         self.specialization = specialization
         self.target = target
         self.planned = tuple(planned)
@@ -119,6 +119,11 @@ class Compilation:
         self._stages: list[Stage] = []
         self._done = False
         self._lock = threading.RLock()
+
+    @property
+    def units(self) -> tuple[SourceUnit, ...]:
+        """The sources that spans point into: the kernel's, then those of the helpers it calls, once they are known."""
+        return tuple(self._units)
 
     @property
     def stages(self) -> tuple[Stage, ...]:

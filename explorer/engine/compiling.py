@@ -16,6 +16,7 @@ from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import CompileError, Diagnostic, LaunchError
 from mytriton.frontend.kernel import Kernel
 from mytriton.frontend.module import Module
+from mytriton.keys import code_key
 from mytriton.source import SourceUnit
 from mytriton.specialize import Specialization
 from mytriton.stage import Compilation, Stage
@@ -136,7 +137,7 @@ class Worker:
     def _compilation(self, kernel: Kernel, specialization: Specialization, target: Target) -> tuple[Compilation, bool]:
         """A compilation of the kernel, and how many of its stages were made earlier: one whose text stood elsewhere
         in the file serves as well, since nothing that is compiled depends on the place."""
-        key = (reading.kernel_key(kernel), specialization.key, target)
+        key = (code_key(kernel), specialization.key, target)
         found = self._kept.pop(key, None)
         compilation = found or compile_kernel(kernel, specialization, target)
         self._kept[key] = compilation
@@ -147,7 +148,6 @@ class Worker:
     def _run(
         self, job: m.CompileJob, backend: str, kernel: Kernel, compilation: Compilation, already: int
     ) -> Iterator[None]:
-        units = (kernel.unit, *compilation.units[1:])
         source = source_stage(compilation.planned)
         sent = 0
         for name in _through(compilation.planned, job.request.until):
@@ -163,12 +163,18 @@ class Worker:
             for index in range(sent, end):
                 stage = stages[index]
                 if (stage.name in m.SLOW_STAGES) == job.slow:
-                    self._send(job, backend, stage, units, index < already)
+                    self._send(job, backend, stage, self._units(kernel, compilation), index < already)
             sent = end
             if compilation.failed is not None and sent == len(stages):
                 return
             if name == source and not job.slow:
                 yield
+
+    def _units(self, kernel: Kernel, compilation: Compilation) -> Units:
+        """The sources of a compilation at the places where they stand now, if it was made of an earlier text."""
+        assert self._module is not None
+        now = {(k.unit.path, k.unit.text): k.unit for k in self._module[1].kernels}
+        return (kernel.unit, *(now.get((u.path, u.text), u) for u in compilation.units[1:]))
 
     def _send(self, job: m.CompileJob, backend: str, stage: Stage, units: Units, cached: bool) -> None:
         """Send a stage; one that nobody looks at first without its lines, if printing these takes time."""

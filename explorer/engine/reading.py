@@ -12,10 +12,8 @@ from explorer.engine.plain import from_plain
 from explorer.engine.views import diagnostic_view
 from explorer.model.result import KernelInfo, ModuleInfo, ParamView
 from mytriton.diagnostics import CompileError, Diagnostic
-from mytriton.frontend.kernel import MISSING, Kernel, KernelParam, Unresolved
+from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
 from mytriton.frontend.module import Module, read_module
-from mytriton.language import constexpr
-from mytriton.specialize import spelled
 
 _PLAIN = (bool, int, float, str)
 
@@ -38,18 +36,6 @@ def choose_kernel(module: Module, name: str | None) -> Kernel:
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names)}"
         raise CompileError([Diagnostic("MT972", f"this file has no kernel {name!r}", hint=hint, stage="source")])
     return found
-
-
-def kernel_key(kernel: Kernel) -> Any:
-    """Two kernels with equal keys compile to the same, wherever they stand."""
-    return (kernel.unit.text, kernel.unit.path, tuple((n, _key(v)) for n, v in kernel.names.items()))
-
-
-def _key(value: Any) -> Any:
-    # Modules and functions count by identity, which a cached kernel keeps from being used again.
-    if isinstance(value, (*_PLAIN, constexpr)):
-        return spelled(value)
-    return repr(value) if isinstance(value, Unresolved) else id(value)
 
 
 def changed_outside(executed: str, text: str, module: Module) -> bool:

@@ -40,16 +40,21 @@ class Branches(Evaluator):
                 if name.id not in self.scope.items:
                     self.scope.hide([name.id], name.span, "assigned only here, in a branch that is not taken")
             return flow, False
-        sides = [self._side(statements, node.span, ends) for statements in (node.body, node.orelse)]
+        bodies, moves = [node.body, node.orelse], False
         names = list(t.bound_names((*node.body, *node.orelse)))
+        for body, position in ((node.body, 1), (node.orelse, 0)):
+            if rest and not moves and _returns(body):
+                bodies[position] = (*bodies[position], *rest)
+                moves = True
+        sides = [self._side(body, node.span, tail if moves else ends) for body in bodies]
         going = [side for side in sides if side.flow is ON]
-        moves = bool(rest) and len(going) == 1 and any(side.ended for side in sides)
-        if moves:
-            (side,) = going
-            with self.region(node.span, side.ops):
-                self.scope = side.scope
-                side.flow = self.body(rest, tail)
-            names += t.bound_names(tuple(rest))
+        if rest and not moves and len(going) == 1 and any(side.ended for side in sides):
+            # A branch that returns because of what was decided at compile time.
+            with self.region(node.span, going[0].ops):
+                self.scope = going[0].scope
+                going[0].flow = self.body(rest, tail)
+            moves = True
+        names += t.bound_names(tuple(rest)) if moves else ()
         return self.choose(condition, sides, names, node.span), moves
 
     def _side(self, statements: Sequence[t.Stmt], span: Span, tail: bool) -> Side:
@@ -112,17 +117,16 @@ class Branches(Evaluator):
             return POISON
 
     def _returns_differ(self, differ: Differ, flows: Sequence[Flow]) -> None:
-        first, second = sorted(
-            ((f.span, w) for f, w in zip(flows, (differ.first, differ.second), strict=True)),
-            key=lambda pair: (pair[0].line, pair[0].column) if pair[0] is not None else (0, 0),
-        )
-        if second[0] is None:
-            return
-        labels = [Label(first[0], f"{first[1]} here")] if first[0] is not None else []
-        other = "this one" if labels else "the end of the function"
-        message = f"this returns {second[1]}, but {'another `return`' if labels else other} gives {first[1]}"
+        found = [(f.span, w) for f, w in zip(flows, (differ.first, differ.second), strict=True) if f.span is not None]
+        found.sort(key=lambda pair: (pair[0].line, pair[0].column))
+        span, type_ = found[-1]
+        message = f"this returns {type_}, but at its end the function returns nothing"
+        labels = []
+        if len(found) == 2:
+            labels = [Label(found[0][0], f"{found[0][1]} here")]
+            message = f"this returns {type_}, but another `return` gives {found[0][1]}"
         hint = "a function returns values of one type on all its run-time paths"
-        self.semantics.report(Mistake("MT152", message, second[0], hint, labels).diagnostic)
+        self.semantics.report(Mistake("MT152", message, span, hint, labels).diagnostic)
 
     def _joined_name(self, join: Join, name: str, sides: Sequence[Side]) -> Plan | None:
         """One value for a name after the branches; None if it has none there, or keeps the one it has."""
@@ -174,3 +178,13 @@ class Branches(Evaluator):
         hint = "after a run-time `if` a variable has one type: convert one of the values, or use two names"
         self.semantics.report(Mistake("MT146", message, place, hint, [Label(other_place, f"{other} here")]).diagnostic)
         self.bind(name, POISON, place)
+
+
+def _returns(body: Sequence[t.Stmt]) -> bool:
+    """Whether the statements as they are written always return."""
+    for node in body:
+        if isinstance(node, t.Return):
+            return True
+        if isinstance(node, t.If) and _returns(node.body) and _returns(node.orelse):
+            return True
+    return False

@@ -11,8 +11,8 @@ from typing import Any
 
 from mytriton.frontend import attributes, shapes
 from mytriton.frontend import tree as t
-from mytriton.frontend.kernel import MISSING
-from mytriton.frontend.outside import is_kernel, member_item, outside_item
+from mytriton.frontend.kernel import MISSING, is_kernel
+from mytriton.frontend.outside import member_item, outside_item
 from mytriton.frontend.regions import Regions
 from mytriton.frontend.registry import FUNCTIONS, LOOPS, METHODS, Builtin
 from mytriton.frontend.semantics import Semantics, is_poison
@@ -222,12 +222,12 @@ class Evaluator(Regions):
         if any(value is loop for loop in LOOPS):
             raise Mistake("MT136", f"`{text}` is used only as `for i in {text}(...)`", expr.span)
         if is_kernel(value):
-            if text == self.semantics.kernel.name:
-                hint = "write a `for` loop over a constexpr range"
-                raise Mistake("MT136", f"`{text}` calls itself; recursion is not supported", expr.span, hint)
-            hint = "write its body here"
-            raise Mistake("MT136", f"calling the @jit function `{text}` is not supported yet", expr.span, hint)
+            return self.helper(value, expr)
         raise Mistake("MT136", f"{self.semantics.describe(function)} cannot be called in a kernel", expr.span)
+
+    def helper(self, function: Any, call: t.Call) -> Builtin:
+        """A `@jit` function as something to call."""
+        raise Mistake("MT136", f"`{self.semantics.text(call.function.span)}` is called only in kernels", call.span)
 
     def _subscript(self, expr: t.Subscript) -> _Steps:
         base = yield expr.base

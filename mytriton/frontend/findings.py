@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 from mytriton.diagnostics import Diagnostic
@@ -15,18 +15,22 @@ from mytriton.types import BlockType, PointerType, ScalarType
 
 
 class Findings:
-    """The diagnostics of one kernel so far."""
+    """The diagnostics of one kernel so far. `kernel` is the function that is lowered: the kernel, or a helper it calls;
+    `units` are the sources of all of them."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
+        self.units = [kernel.unit]
         self.diagnostics: list[Diagnostic] = []
         self._reported: set[tuple[str, Span | None]] = set()
+        self._lines: dict[int, list[str]] = {}
 
     # --- findings ---
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Keep a finding; an unrolled loop reports each one once."""
-        key = (diagnostic.code, diagnostic.span)
+        """Keep a finding; an unrolled loop, and a helper that is called often, report each one once."""
+        span = diagnostic.span
+        key = (diagnostic.code, span if span is None or span.call_site is None else replace(span, call_site=None))
         if key not in self._reported:
             self._reported.add(key)
             self.diagnostics.append(diagnostic)
@@ -37,14 +41,13 @@ class Findings:
 
     # --- words for messages ---
 
-    @cached_property
-    def _lines(self) -> list[str]:
-        # Kept: every attribute asks for its text, and splitting the kernel for each took longer than all the rest.
-        return self.kernel.unit.text.split("\n")
-
     def text(self, span: Span) -> str:
         """The author's text of an expression, shortened to what fits a message."""
-        line = self._lines[span.line - 1]
+        # Kept: every attribute asks for its text, and splitting the kernel for each took longer than all the rest.
+        lines = self._lines.get(span.unit)
+        if lines is None:
+            lines = self._lines[span.unit] = self.units[span.unit].text.split("\n")
+        line = lines[span.line - 1]
         found = line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
         return found if len(found) <= 40 else found[:37] + "..."
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mytriton.source import SourceUnit, Span
@@ -46,3 +47,24 @@ class Kernel:
     unit: SourceUnit
     params: tuple[KernelParam, ...]
     names: Mapping[str, Any]
+
+
+class Helper:
+    """A `@jit` function of a file that is not executed, where a kernel names it. Its `kernel` is read when it is asked
+    for, since a function may use what its file defines later."""
+
+    __mytriton_kernel__ = True
+
+    def __init__(self, read: Callable[[], Kernel]) -> None:
+        self._read = read
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The function as the frontend takes it."""
+        return self._read()
+
+
+def is_kernel(value: Any) -> bool:
+    """Whether a value is a `@jit` function, which has a `kernel`. Asks its class, since asking an object may run its
+    author's code."""
+    return hasattr(type(value), "__mytriton_kernel__")

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from mytriton.diagnostics import CompileError, Diagnostic
 from mytriton.frontend import tree as t
+from mytriton.frontend.calls import Calls
 from mytriton.frontend.kernel import MISSING
-from mytriton.frontend.loops import Loops, Silent
+from mytriton.frontend.loops import Silent
 from mytriton.frontend.outside import as_item
 from mytriton.frontend.schedule import schedule
-from mytriton.frontend.scope import ON, Flow
+from mytriton.frontend.scope import NOTHING, ON, Flow
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Tuple
 from mytriton.ir.builder import Ids, parameter
 from mytriton.ir.core import Block, Func, Value
-from mytriton.source import Span
+from mytriton.source import SourceUnit, Span
 from mytriton.specialize import Specialization
 from mytriton.types import is_pointer
 
 
-class Lowering(Loops):
+class Lowering(Calls):
     """Lowers the statements of one kernel."""
 
     def body(self, statements: Sequence[t.Stmt], tail: bool) -> Flow:
@@ -80,7 +82,10 @@ class Lowering(Loops):
         if self.loops:
             hint = "keep the result in a variable, and return after the loop; a `while` can test whether it is found"
             raise Mistake("MT141", "`return` in a run-time loop is not part of the kernel language", node.span, hint)
-        if node.value is not None and not _is_none(self.evaluate(node.value).item):
+        value = NOTHING if node.value is None else self.evaluate(node.value).item
+        if self.in_helper:
+            return Flow(True, value, node.span)
+        if not _is_none(value):
             hint = "store results through a pointer: tl.store(out + offsets, value)"
             raise Mistake("MT141", "a kernel returns nothing", node.span, hint)
         return Flow(True)
@@ -132,8 +137,17 @@ def _parameters(tree: t.Tree, specialization: Specialization) -> dict[str, Item]
     return items
 
 
-def lower(tree: t.Tree, specialization: Specialization) -> tuple[Func, tuple[Diagnostic, ...]]:
-    """The kernel as typed SSA, and its warnings. Raises `CompileError` with every mistake that was found."""
+class Lowered(NamedTuple):
+    """A kernel as typed SSA, its warnings and notes, and the sources its spans point into: the kernel's first, then one
+    for each helper."""
+
+    func: Func
+    findings: tuple[Diagnostic, ...]
+    units: tuple[SourceUnit, ...]
+
+
+def lower(tree: t.Tree, specialization: Specialization) -> Lowered:
+    """The kernel as typed SSA. Raises `CompileError` with every mistake that was found."""
     lowering = Lowering(Semantics(tree.kernel))
     scope = lowering.scope
     places = {param.name: param.span for param in tree.kernel.params}
@@ -144,13 +158,20 @@ def lower(tree: t.Tree, specialization: Specialization) -> tuple[Func, tuple[Dia
     lowering.pointer = next((v for v in params if is_pointer(v.type)), None)
     lowering.body(tree.body, tail=True)
     findings = tuple(sorted(lowering.semantics.diagnostics, key=lambda d: _place(d.span)))
+    units = tuple(lowering.semantics.units)
     if any(d.severity == "error" for d in findings):
-        raise CompileError(findings, [tree.kernel.unit])
+        raise CompileError(findings, units)
     ids = Ids()
     ops = schedule(lowering.semantics.builder.ops, lowering.hints, ids)
     info = {name: known for name, _, known in specialization.params}
-    return Func(tree.kernel.name, Block(params, ops), info, tree.span, ids.value, ids.inline), findings
+    func = Func(tree.kernel.name, Block(params, ops), info, tree.span, ids.value, ids.inline)
+    return Lowered(func, findings, units)
 
 
-def _place(span: Span | None) -> tuple[int, int]:
-    return (span.line, span.column) if span else (0, 0)
+def _place(span: Span | None) -> tuple[tuple[int, int], ...]:
+    """What findings are sorted by: the place in the kernel, then that in the helper it calls, and so on."""
+    places: list[tuple[int, int]] = []
+    while span is not None:
+        places.append((span.line, span.column))
+        span = span.call_site
+    return tuple(reversed(places))

@@ -7,6 +7,7 @@ Triton is not installed.
 from __future__ import annotations
 
 import ast
+import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from mytriton.frontend.decorators import (
     wraps_jit,
 )
 from mytriton.frontend.evaluate import Evaluator
-from mytriton.frontend.kernel import MISSING, Kernel, Unresolved
+from mytriton.frontend.kernel import MISSING, Helper, Kernel, Unresolved
 from mytriton.frontend.names import Lookup, is_constexpr, parameters, resolve, used_names
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.parse import ExpressionParser
@@ -49,12 +50,6 @@ _MODULES: dict[str, ModuleType] = {
     "triton.language.extra.cuda.libdevice": libdevice,
     "math": math,
 }
-
-
-class KernelName:
-    """Stands for another kernel of the file where a kernel's body names it."""
-
-    __mytriton_kernel__ = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +157,7 @@ class _File:
                 names[name] = language.constexpr(found) if wrap else found
             case ast.FunctionDef():
                 if is_jit(node, names):
-                    names[node.name] = KernelName()
+                    names[node.name] = Helper(functools.partial(self.kernel, node, names))
                 elif wraps_jit(node, names):
                     names[node.name] = JIT_WRAPPER
                 else:

@@ -20,7 +20,7 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     reductions,
     shapes,
 )
-from mytriton.frontend.kernel import Unresolved
+from mytriton.frontend.kernel import Unresolved, is_kernel
 from mytriton.frontend.not_yet import BUILTINS, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS
 from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
@@ -79,11 +79,6 @@ def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item
         raise Mistake("MT135", f"there is no `{spelled}`", span, hint)
     value = getattr(module, name)
     return Known(value) if value is language else outside_item(spelled, value, span)
-
-
-def is_kernel(value: Any) -> bool:
-    """Whether a value is a @jit function. Asks its class, since asking an object may run its author's code."""
-    return hasattr(type(value), "__mytriton_kernel__")
 
 
 def _is_callable_here(value: Any) -> bool:

@@ -292,9 +292,10 @@ def _elifs(node: ast.If) -> int:
     return count
 
 
-def parse(kernel: Kernel) -> t.Tree:
-    """The statements of a kernel. Raises `CompileError` with everything in it that the language lacks."""
-    node, positions = function_of(kernel.unit)
+def parse(kernel: Kernel, unit: int = 0, call_site: Span | None = None) -> t.Tree:
+    """The statements of a kernel, or of a helper: the unit with that number, called at `call_site`. Raises
+    `CompileError` with everything in it that the language lacks."""
+    node, positions = function_of(kernel.unit, unit, call_site)
     parser = StatementParser(positions)
     header = positions.header(node)
     if isinstance(node, ast.AsyncFunctionDef):

@@ -12,8 +12,8 @@ from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Poison, Tuple, is_number
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Op, Value
+from mytriton.keys import spelled
 from mytriton.source import Span
-from mytriton.specialize import spelled
 from mytriton.types import PointerType, ScalarType, Type, element_of, i1, is_pointer, promote, shape_of
 
 #: Run-time branches, loops and calls in one another. The passes follow their nesting on Python's stack.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import threading
 import warnings
 from collections.abc import Iterator
@@ -19,8 +20,11 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 class Positions:
     """Turns `ast` positions (UTF-8 bytes, lines of the parsed text) into spans of a unit (characters, its lines)."""
 
-    def __init__(self, text: str, shift: int = 0) -> None:
-        """`text` is what spans index; `shift` is how many lines `ast` saw before its first line."""
+    def __init__(self, text: str, shift: int = 0, unit: int = 0, call_site: Span | None = None) -> None:
+        """`text` is what spans index; `shift` is how many lines `ast` saw before its first line. `unit` and `call_site`
+        are those of all spans."""
+        self._unit = unit
+        self._call_site = call_site
         self._lines = text.split("\n")
         self._shift = shift
         self._ascii = text.isascii()  # then bytes are characters
@@ -35,18 +39,20 @@ class Positions:
         """Where `node` stands."""
         line = node.lineno - self._shift
         end = (node.end_lineno or node.lineno) - self._shift
-        return Span(line, self._column(line, node.col_offset), end, self._column(end, node.end_col_offset or 0))
+        start, stop = self._column(line, node.col_offset), self._column(end, node.end_col_offset or 0)
+        return Span(line, start, end, stop, self._unit, self._call_site)
 
     def through(self, node: ast.stmt, last: ast.expr) -> Span:
         """From the start of a compound statement to the end of `last`: its header without its body."""
         start, end = self.span(node), self.span(last)
-        return Span(start.line, start.column, end.end_line, end.end_column)
+        return Span(start.line, start.column, end.end_line, end.end_column, self._unit, self._call_site)
 
     def header(self, node: FunctionNode) -> Span:
         """The first line of a `def`, from the keyword to the end of the line."""
         line = node.lineno - self._shift
         text = self._lines[line - 1] if line <= len(self._lines) else ""
-        return Span(line, self._column(line, node.col_offset), line, len(text.rstrip()) + 1)
+        column, end = self._column(line, node.col_offset), len(text.rstrip()) + 1
+        return Span(line, column, line, end, self._unit, self._call_site)
 
 
 def parse_text(text: str, unit: SourceUnit, shift: int = 0) -> ast.Module:
@@ -106,15 +112,21 @@ def functions(tree: ast.AST) -> Iterator[tuple[FunctionNode, tuple[FunctionNode,
 _STATEMENT_LISTS = ("body", "handlers", "cases", "orelse", "finalbody")
 
 
-def function_of(unit: SourceUnit) -> tuple[FunctionNode, Positions]:
-    """The syntax tree of a unit's function, and what gives its spans.
+def function_of(unit: SourceUnit, number: int = 0, call_site: Span | None = None) -> tuple[FunctionNode, Positions]:
+    """The syntax tree of a unit's function, and what gives its spans; `number` is the unit's in the compilation, and
+    `call_site` where a helper is called."""
+    node, shift = _function_of(unit)
+    return node, Positions(unit.text, shift, number, call_site)
 
-    An indented function is parsed under an `if True:` instead of being dedented: dedenting breaks on comments and
-    strings that reach further left, and would shift columns.
-    """
+
+@functools.lru_cache(maxsize=256)
+def _function_of(unit: SourceUnit) -> tuple[FunctionNode, int]:
+    # A helper is looked at for each call, and its tree is never changed.
+    # An indented function is parsed under an `if True:` instead of being dedented: dedenting breaks on comments and
+    # strings that reach further left, and would shift columns.
     indented = unit.text[:1] in (" ", "\t")
     tree = parse_text("if True:\n" + unit.text if indented else unit.text, unit, int(indented))
     node = next((n for n, _ in functions(tree)), None)
     if node is None:
         raise CompileError([Diagnostic("MT102", "no function here", None, stage="tree")], [unit])
-    return node, Positions(unit.text, int(indented))
+    return node, int(indented)

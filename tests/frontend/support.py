@@ -35,7 +35,7 @@ def kernel_from(text: str, name: str | None = None) -> Kernel:
 def lowered(text: str, signature: str, **constexprs: Any) -> tuple[Func, tuple[Diagnostic, ...]]:
     """The verified SSA of a kernel and its warnings."""
     kernel = kernel_from(text)
-    func, warnings = lower(parse(kernel), parse_signature(kernel, signature, constexprs))
+    func, warnings, _ = lower(parse(kernel), parse_signature(kernel, signature, constexprs))
     verify(func)
     return func, warnings
 

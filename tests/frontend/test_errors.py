@@ -89,7 +89,7 @@ TYPE_ERRORS = [
     ("tl.dot(a, a)", 5, "MT135 `tl.dot` is not supported yet"),
     ("nn + 1", 5, "MT131 `nn` is not defined"),
     ("print(n)", 5, "MT132 `print` cannot be called in a kernel"),
-    ("k(x, out, n, 8)", 5, "MT136 `k` calls itself; recursion is not supported"),
+    ("k(x, out, n, 8)", 5, "MT136 `k` calls itself; recursion is not part of the kernel language"),
     ("range(4)", 5, "MT136 `range` is used only as `for i in range(...)`"),
     ("B(1)", 5, "MT136 `B` (8) cannot be called in a kernel"),
     ("1 // (B - 8)", 5, "MT212 `1 // (B - 8)` cannot be computed: integer division or modulo by zero"),

@@ -27,7 +27,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "kernels"
 def test_the_listings_of_the_introductory_kernels(golden, file, name, signature):
     path = EXAMPLES / f"{file}.py"
     kernel = read_module(path.read_text(), str(path)).kernel(name)
-    func, warnings = lower(parse(kernel), parse_signature(kernel, signature))
+    func, warnings, _ = lower(parse(kernel), parse_signature(kernel, signature))
     assert warnings == ()
     golden(f"{name}.ssa", "\n".join(line.text for line in print_func(func)))
 

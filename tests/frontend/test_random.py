@@ -97,7 +97,7 @@ def compile_all(text: str, signature: str) -> bool:
         for kernel in read_module(text, "file.py").kernels:
             tree = parse(kernel)
             tree_lines(tree)
-            func, _ = lower(tree, parse_signature(kernel, signature))
+            func, *_ = lower(tree, parse_signature(kernel, signature))
             verify(func)
             for step in PASSES:
                 func, _ = step.run(func)

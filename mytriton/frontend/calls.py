@@ -1,0 +1,97 @@
+"""Calls of `@jit` helpers: the body of the helper is lowered where it is called, on the values of the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from mytriton.diagnostics import CompileError
+from mytriton.frontend import tree as t
+from mytriton.frontend.kernel import MISSING, Kernel
+from mytriton.frontend.loops import Loops
+from mytriton.frontend.outside import as_item
+from mytriton.frontend.parse import parse
+from mytriton.frontend.registry import Builtin, Param
+from mytriton.frontend.scope import Scope
+from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.values import POISON, Item, Mistake, Operand
+from mytriton.source import Span
+
+
+class Calls(Loops):
+    """Inlines helpers. Each has names of its own, and its lines keep the place they are called from."""
+
+    def __init__(self, semantics: Semantics) -> None:
+        super().__init__(semantics)
+        #: The functions that are being lowered: the kernel, and the helpers down to the present one.
+        self._chain = [semantics.kernel]
+        self._trees: dict[tuple[int, Span], t.Tree] = {}
+
+    @property
+    def in_helper(self) -> bool:
+        """Whether the statement that is lowered is one of a helper."""
+        return len(self._chain) > 1
+
+    def helper(self, function: Any, call: t.Call) -> Builtin:
+        kernel: Kernel = function.kernel
+
+        def rule(semantics: Semantics, span: Span, **bound: Operand) -> Item:
+            return self._inline(kernel, bound, call)
+
+        return Builtin(kernel.name, tuple(Param(p.name, p.default is not MISSING) for p in kernel.params), rule)
+
+    def _inline(self, kernel: Kernel, bound: Mapping[str, Operand], call: t.Call) -> Item:
+        """The result of a helper, whose body is appended to the IR."""
+        semantics = self.semantics
+        self._check_recursion(kernel, call.span)
+        found = len(semantics.diagnostics)
+        try:
+            tree = self._tree(kernel, call.span)
+        except CompileError as error:
+            for diagnostic in error.diagnostics:
+                semantics.report(diagnostic if diagnostic.span is not None else replace(diagnostic, span=call.span))
+            return POISON
+        scope = self._parameters(kernel, bound, tree, call)
+        outer = semantics.kernel, self.loops
+        try:
+            with self.region(call.span, semantics.builder.ops):
+                semantics.kernel, self.loops, self.scope = kernel, 0, scope
+                self._chain.append(kernel)
+                flow = self.body(tree.body, tail=True)
+        finally:
+            semantics.kernel, self.loops = outer
+            del self._chain[self._chain.index(kernel) :]
+        wrong = any(d.severity == "error" for d in semantics.diagnostics[found:])
+        return POISON if wrong else flow.value
+
+    def _check_recursion(self, kernel: Kernel, span: Span) -> None:
+        units = [k.unit for k in self._chain]
+        if kernel.unit in units:
+            callers = [f"`{k.name}`" for k in self._chain[units.index(kernel.unit) :]]
+            text = " calls ".join([*callers, f"`{kernel.name}`"]) if len(callers) > 1 else f"{callers[0]} calls itself"
+            hint = "a kernel has no stack: write a loop that keeps the state in variables"
+            raise Mistake("MT136", f"{text}; recursion is not part of the kernel language", span, hint)
+
+    def _tree(self, kernel: Kernel, span: Span) -> t.Tree:
+        units = self.semantics.units
+        if kernel.unit not in units:
+            units.append(kernel.unit)
+        key = units.index(kernel.unit), span
+        if key not in self._trees:
+            self._trees[key] = parse(kernel, *key)
+        return self._trees[key]
+
+    def _parameters(self, kernel: Kernel, bound: Mapping[str, Operand], tree: t.Tree, call: t.Call) -> Scope:
+        """The names that a helper starts with."""
+        scope = Scope()
+        for param in kernel.params:
+            operand = bound.get(param.name)
+            item = as_item(param.default) if operand is None else operand.item
+            if param.is_constexpr and operand is not None:
+                what = f"the constexpr parameter `{param.name}` of `{kernel.name}`"
+                item = as_item(self.semantics.known(operand, what))
+            scope.bind(param.name, item, replace(param.span, unit=tree.span.unit, call_site=call.span))
+            if param.is_constexpr:
+                scope.constexprs.add(param.name)
+        return scope
