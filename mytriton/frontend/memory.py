@@ -193,3 +193,9 @@ def _assume(s: Semantics, span: Span, cond: Operand) -> Item:
     if isinstance(value, Known) and not value.value:
         raise Mistake("MT212", f"tl.assume says what is false: {s.text(cond.span)}", cond.span)
     return Known(None)
+
+
+@builtin(tl.debug_barrier)
+def _debug_barrier(s: Semantics, span: Span) -> Item:
+    s.builder.append(ops.Barrier())
+    return Known(None)

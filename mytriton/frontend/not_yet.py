@@ -31,7 +31,6 @@ _INSTEAD = {
     "block_type": "a block's type is x.type",
     "condition": "write the condition by itself: while x > 0:",
     "const constexpr_type slice tensor tuple void": _ANNOTATION,
-    "debug_barrier": "use another array for what other elements of the program read",
     "device_assert static_assert": _ASSERT,
     "device_print static_print": _PRINT,
     "dot dot_scaled": _DOT,

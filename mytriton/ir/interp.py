@@ -75,6 +75,8 @@ def execute(
             if not values[op.condition].all():
                 raise AssertionFailed(int(np.argmin(values[op.condition])))
             return None
+        case ops.Barrier():
+            return None  # operations are done one after the other, on all lanes
         case ops.Print():
             print_elements(op, [values[v] for v in op.values], program)
             return None

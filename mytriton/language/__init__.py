@@ -60,7 +60,15 @@ from mytriton.language.math import (
     tanh,
     umulhi,
 )
-from mytriton.language.memory import assume, load, max_constancy, max_contiguous, multiple_of, store
+from mytriton.language.memory import (
+    assume,
+    debug_barrier,
+    load,
+    max_constancy,
+    max_contiguous,
+    multiple_of,
+    store,
+)
 from mytriton.language.reductions import max, min, reduce_or, softmax, sum, xor_sum
 from mytriton.language.shapes import (
     arange,
@@ -95,6 +103,7 @@ __all__ = [
     "clamp",
     "constexpr",
     "cos",
+    "debug_barrier",
     "div_rn",
     "dtype",
     "erf",

@@ -7,7 +7,7 @@ from typing import Any
 
 from mytriton.language.kernel_only import kernel_only
 
-__all__ = ["assume", "load", "max_constancy", "max_contiguous", "multiple_of", "store"]
+__all__ = ["assume", "debug_barrier", "load", "max_constancy", "max_contiguous", "multiple_of", "store"]
 
 
 def load(
@@ -76,3 +76,8 @@ def max_constancy(input: Any, values: int | Sequence[int]) -> Any:
 def assume(cond: Any) -> None:
     """Says that the bool `cond` is true wherever the kernel is launched. It changes no result."""
     kernel_only("assume")
+
+
+def debug_barrier() -> None:
+    """Orders memory between the elements of a program: what any of them loaded or stored before is done after it."""
+    kernel_only("debug_barrier")

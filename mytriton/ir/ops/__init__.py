@@ -13,6 +13,7 @@ from mytriton.ir.ops.control import (
 )
 from mytriton.ir.ops.effects import (
     Assert,
+    Barrier,
     Print,
 )
 from mytriton.ir.ops.elementwise import (
@@ -91,6 +92,7 @@ __all__ = [
     "And",
     "Arange",
     "Assert",
+    "Barrier",
     "Binary",
     "Bitcast",
     "Broadcast",

@@ -1,4 +1,4 @@
-"""What a kernel shows to the outside while it runs: assertions and printed values."""
+"""Operations done for their place among others: barriers, and what a kernel shows to the outside while it runs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ class Assert(Op):
 
     def type_rule(self) -> tuple[Type, ...]:
         require(is_bool(self.condition.type), "an assertion takes bools, got {}", self.condition.type)
+        return ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Barrier(Op):
+    """Orders memory between the lanes of a program: what they did before it is done when one passes it."""
+
+    opcode: ClassVar[str] = "barrier"
+    effect: ClassVar[Effect] = Effect.OUTPUT
+
+    def type_rule(self) -> tuple[Type, ...]:
         return ()
 
 
