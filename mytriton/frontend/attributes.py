@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from mytriton.frontend.casts import NAMES
+from mytriton.frontend.not_yet import NOT_YET
 from mytriton.frontend.outside import as_item
 from mytriton.frontend.registry import METHODS, Builtin, Param
 from mytriton.frontend.semantics import Semantics
@@ -136,6 +137,8 @@ def of_value(s: Semantics, span: Span, base: Operand, name: str) -> Item:
         return transpose(s, span, base)
     if name in METHODS:
         return Method(base, name)
+    if name in NOT_YET:
+        raise Mistake("MT135", f"`.{name}` is not supported yet", span, NOT_YET[name])
     near = get_close_matches(name, [*METHODS, *_VALUE], 1)
     hint = f"did you mean `.{near[0]}`?" if near else f"values have .to(dtype), {', '.join(f'.{n}' for n in _VALUE)}"
     raise Mistake("MT134", f"{s.describe(base)} has no `.{name}`", span, hint)

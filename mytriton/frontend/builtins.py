@@ -8,7 +8,7 @@ from typing import Any
 from mytriton import language as tl
 from mytriton.frontend.registry import METHODS, Builtin, Param, Rule, builtin
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.values import Item, Known, Mistake, Operand
+from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
@@ -114,6 +114,22 @@ def _cdiv(s: Semantics, span: Span, x: Operand, div: Operand) -> Item:
     # (x + (div - 1)) // div, as Triton has it: with run-time operands the division truncates.
     less = Operand(s.binary("-", div, Operand(Known(1), div.expr), span), div.expr)
     return s.binary("//", Operand(s.binary("+", x, less, span), x.expr), div, span)
+
+
+@builtin(tl.swizzle2d)
+def _swizzle2d(
+    s: Semantics, span: Span, i: Operand, j: Operand, size_i: Operand, size_j: Operand, size_g: Operand
+) -> Item:
+    def apply(op: str, x: Operand, y: Operand) -> Operand:
+        return Operand(s.binary(op, x, y, span), x.expr)
+
+    place = apply("+", apply("*", i, size_j), j)
+    in_group = apply("*", size_g, size_j)
+    first_row = apply("*", apply("//", place, in_group), size_g)
+    # The last group may have fewer rows.
+    rows = Operand(minimum(s, span, apply("-", size_i, first_row), size_g), size_g.expr)
+    place = apply("%", place, in_group)
+    return Tuple((apply("+", first_row, apply("%", place, rows)).item, apply("//", place, rows).item))
 
 
 def _logical(name: str, op: str) -> None:

@@ -17,13 +17,13 @@ from mytriton.source import Span
 from mytriton.types import BlockType, ScalarType, element_of, f32, is_float, is_pointer, promote, shape_of, u32, u64
 
 
-def _floats(s: Semantics, name: str, operands: list[Operand], span: Span) -> list[Value]:
-    """The operands promoted to one type of float and one shape; known integers count as floats."""
+def floats(s: Semantics, name: str, operands: list[Operand], span: Span) -> list[Value]:
+    """The operands of a function promoted to one type of float and one shape; known integers count as floats."""
     for operand in operands:
         item = s.number(operand, "this")
         if isinstance(item, Value) and not is_float(item.type):
             hint = f"convert it first: {s.text(operand.span)}.to(tl.float32)" if not is_pointer(item.type) else ""
-            raise Mistake("MT203", f"tl.{name} takes floats, got {s.describe(operand)}", operand.span, hint)
+            raise Mistake("MT203", f"{name} takes floats, got {s.describe(operand)}", operand.span, hint)
     elements = [element_of(o.item.type) for o in operands if isinstance(o.item, Value)]
     types = [e for e in elements if isinstance(e, ScalarType)]
     type_ = reduce(promote, types) if types else f32  # a known number does not widen the others
@@ -34,7 +34,7 @@ def _function(function: Callable[..., Any], op: type[Op]) -> None:
     """A function of one float."""
 
     def rule(s: Semantics, span: Span, x: Operand) -> Item:
-        (source,) = _floats(s, function.__name__, [x], span)
+        (source,) = floats(s, f"tl.{function.__name__}", [x], span)
         return s.builder.add(op, source=source)
 
     builtin(function, method=True)(rule)
@@ -60,13 +60,13 @@ for _tl_function, _op in (
 
 @builtin(tl.pow)
 def _pow(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
-    lhs, rhs = _floats(s, "pow", [x, y], span)
+    lhs, rhs = floats(s, "tl.pow", [x, y], span)
     return s.builder.add(ops.Pow, lhs=lhs, rhs=rhs)
 
 
 @builtin(tl.fma)
 def _fma(s: Semantics, span: Span, x: Operand, y: Operand, z: Operand) -> Item:
-    a, b, c = _floats(s, "fma", [x, y, z], span)
+    a, b, c = floats(s, "tl.fma", [x, y, z], span)
     return s.builder.add(ops.Fma, x=a, y=b, z=c)
 
 
@@ -77,7 +77,7 @@ def _div_rn(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
 
 @builtin(tl.sigmoid, method=True)
 def _sigmoid(s: Semantics, span: Span, x: Operand) -> Item:
-    (value,) = _floats(s, "sigmoid", [x], span)
+    (value,) = floats(s, "tl.sigmoid", [x], span)
     element, b = element_of(value.type), s.builder
     assert isinstance(element, ScalarType)
     wide = b.cast(value, f32) if element.bits == 16 else value

@@ -15,21 +15,22 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     builtins,
     casts,
     host,
+    libdevice,
     mathematics,
     memory,
     reductions,
     shapes,
 )
 from mytriton.frontend.kernel import Unresolved, is_kernel
-from mytriton.frontend.not_yet import BUILTINS, NOT_YET
+from mytriton.frontend.not_yet import BUILTINS, LIBDEVICE, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS
 from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
-from mytriton.language.extra import libdevice
 from mytriton.source import Span
 from mytriton.types import PointerType, ScalarType
 
 #: What `tl.math.exp` goes through, and the names each has for kernels.
-_LANGUAGE = (language, language.math, libdevice)
+_EXTRA = language.extra
+_LANGUAGE = (language, language.math, _EXTRA, _EXTRA.libdevice, _EXTRA.cuda, _EXTRA.cuda.libdevice)
 _MODULES = (mytriton, *_LANGUAGE, math)
 
 #: The classes of other compile-time values that a kernel may name.
@@ -70,8 +71,9 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
 def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item:
     """`module.name`, which the author spelled `spelled`, as an item."""
     of_language = any(module is one for one in _LANGUAGE)
-    if of_language and name in NOT_YET:
-        raise Mistake("MT135", f"`{spelled}` is not supported yet", span, NOT_YET[name])
+    missing = LIBDEVICE if module.__name__.endswith(".libdevice") else NOT_YET
+    if of_language and name in missing:
+        raise Mistake("MT135", f"`{spelled}` is not supported yet", span, missing[name])
     names = module.__all__ if of_language else dir(module)
     if name not in names:
         near = get_close_matches(name, names, 1)

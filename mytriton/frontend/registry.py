@@ -72,7 +72,7 @@ FUNCTIONS: dict[Any, Builtin] = {}
 METHODS: dict[str, Builtin] = {}
 
 
-def builtin(function: Callable[..., Any], method: bool = False) -> Callable[[Rule], Rule]:
+def builtin(function: Callable[..., Any], method: bool = False, module: str = "tl") -> Callable[[Rule], Rule]:
     """Registers the rule of a language function; the parameters are those of the function's own signature. With
     `method` it is one of run-time values too, under the same name."""
 
@@ -86,7 +86,7 @@ def builtin(function: Callable[..., Any], method: bool = False) -> Callable[[Rul
             )
             for p in signature(function).parameters.values()
         )
-        FUNCTIONS[function] = Builtin(f"tl.{function.__name__}", parameters, rule)
+        FUNCTIONS[function] = Builtin(f"{module}.{function.__name__}", parameters, rule)
         if method:
             METHODS[function.__name__] = FUNCTIONS[function]
         return rule

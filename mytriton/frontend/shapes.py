@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from mytriton import language as tl
-from mytriton.frontend.registry import builtin
+from mytriton.frontend.registry import METHODS, Builtin, Param, builtin
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.tree import Name
 from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, items_of
@@ -150,6 +150,17 @@ def _reshape(
 @builtin(tl.view, method=True)
 def _view(s: Semantics, span: Span, input: Operand, shape: tuple[Operand, ...]) -> Item:
     return _reshaped(s, span, input, shape, "view")
+
+
+def _item(s: Semantics, span: Span, x: Operand) -> Item:
+    source = _source(s, x, "item")
+    if prod(shape_of(source.type)) != 1:
+        message = f"`.item()` is for blocks of one element, not {s.describe(x)}"
+        raise Mistake("MT223", message, span, "tl.sum(tl.where(offsets == i, x, 0)) is the element at i")
+    return s.reshape(source, ())
+
+
+METHODS["item"] = Builtin("item", (Param("x"),), _item)
 
 
 @builtin(tl.ravel, method=True)

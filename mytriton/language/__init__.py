@@ -32,8 +32,8 @@ from __future__ import annotations
 from typing import Any
 
 from mytriton import types
-from mytriton.language import math
-from mytriton.language.elementwise import add, cast, cdiv, maximum, minimum, mul, sub, to_tensor, where
+from mytriton.language import extra, math
+from mytriton.language.elementwise import add, cast, cdiv, maximum, minimum, mul, sub, swizzle2d, to_tensor, where
 from mytriton.language.kernel_only import LanguageError as LanguageError
 from mytriton.language.kernel_only import kernel_only
 from mytriton.language.math import (
@@ -110,6 +110,7 @@ __all__ = [
     "exp",
     "exp2",
     "expand_dims",
+    "extra",
     "fdiv",
     "float16",
     "float32",
@@ -155,6 +156,7 @@ __all__ = [
     "store",
     "sub",
     "sum",
+    "swizzle2d",
     "tanh",
     "to_tensor",
     "trans",

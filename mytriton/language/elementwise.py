@@ -7,7 +7,7 @@ from typing import Any
 from mytriton.language.kernel_only import kernel_only
 from mytriton.language.math import PropagateNan
 
-__all__ = ["add", "cast", "cdiv", "maximum", "minimum", "mul", "sub", "to_tensor", "where"]
+__all__ = ["add", "cast", "cdiv", "maximum", "minimum", "mul", "sub", "swizzle2d", "to_tensor", "where"]
 
 
 def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> Any:
@@ -63,3 +63,9 @@ def mul(x: Any, y: Any, sanitize_overflow: bool = True) -> Any:
 def cdiv(x: Any, div: Any) -> Any:
     """x / div rounded up, for non-negative integers. Works in ordinary Python too: `cdiv(1000, 256)` is 4."""
     return -(-x // div)
+
+
+def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> Any:
+    """The tuple of new indices of element (i, j) of a row-major `size_i` x `size_j` matrix of which each group of
+    `size_g` rows is walked column by column: programs that run at the same time then share columns. Integers."""
+    kernel_only("swizzle2d")

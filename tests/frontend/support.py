@@ -98,7 +98,8 @@ def value_of(expression: str, expected: Any, **inputs: Any) -> Any:
     element = next(t for t, dtype in DTYPES.items() if dtype == out.dtype)
     pointer = f"out + tl.reshape(tl.arange(0, {out.size}), {out.shape})" if out.shape else "out"
     lines += [f"    result = {expression}", f"    tl.store({pointer}, result)"]
-    text = f"def k({', '.join([*inputs, 'out'])}):\n" + "\n".join(lines)
+    head = HEAD + "from triton.language.extra import libdevice\n\n@triton.jit\n"
+    text = head + f"def k({', '.join([*inputs, 'out'])}):\n" + "\n".join(lines)
     interpret(text, ", ".join([*entries, "*" + element.name]), [*inputs.values(), out.reshape(-1)])
     return out
 

@@ -287,3 +287,28 @@ def test_python_arithmetic_of_constexprs():
     assert type_of("n * int(2.7)", "i64", "n") == "i64"
     text = "def k(x):\n    tl.store(x, float('inf') if min(3, 2) ** 3 == 8 else max(1, 2.5))"
     lowered(text, "*fp32")
+
+
+def test_swizzle2d_walks_groups_of_rows_by_columns():
+    rows, columns, group = 5, 4, 2
+    out = np.zeros((8, 8, 2), np.int32)
+    text = """
+    def k(out, rows, columns, G: tl.constexpr):
+        i, j = tl.arange(0, 8)[:, None], tl.arange(0, 8)[None, :]
+        a, b = tl.swizzle2d(i, j, rows, columns, G)
+        place = out + (i * 8 + j) * 2
+        mask = (i < rows) & (j < columns)
+        tl.store(place, a, mask)
+        tl.store(place + 1, b, mask)
+    """
+    interpret(text, "*i32, i32, i32, 2", [out.reshape(-1), np.int32(rows), np.int32(columns)])
+    walked = [
+        (i, j) for top in range(0, rows, group) for j in range(columns) for i in range(top, min(top + group, rows))
+    ]
+    assert [tuple(p) for p in out[:rows, :columns].reshape(-1, 2)] == walked
+
+
+def test_the_only_element_of_a_block():
+    assert value_of("tl.sum(i, keep_dims=True).item() + n.item()", np.int32(0), i=I32[5:7], n=np.int32(4)) == 267
+    (message,) = errors("def k(x):\n    tl.arange(0, 2).item()", "*i32")
+    assert message == "3:5 MT223 `.item()` is for blocks of one element, not `tl.arange(0, 2)` (vector<2 x i32>)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mytriton.language.extra import cuda as cuda
 from mytriton.language.extra import libdevice as libdevice
 
-__all__ = ["libdevice"]
+__all__ = ["cuda", "libdevice"]

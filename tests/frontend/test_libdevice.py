@@ -1,0 +1,137 @@
+"""What is made of several operations under libdevice's names, bit for bit."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mytriton.language.extra.cuda.libdevice as older
+from mytriton.language.extra import libdevice
+from tests.frontend.support import errors, hints, lowered, value_of
+
+LISTED = [
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    0.49999997,
+    -0.99,
+    1e-45,
+    8388609.0,
+    -8388607.5,
+    3e38,
+    np.inf,
+    -np.inf,
+    np.nan,
+]
+
+
+def numbers(dtype):
+    rng = np.random.default_rng(4)
+    rest = rng.standard_normal(48) * 2.0 ** rng.integers(-4, 30, 48)
+    with np.errstate(all="ignore"):
+        return np.concatenate([LISTED, rest]).astype(dtype)
+
+
+def round_away(x):
+    below = np.floor(np.abs(x))
+    return np.copysign(below + (np.abs(x) - below >= 0.5).astype(x.dtype), x)
+
+
+def as_int64(x):
+    wide = x.astype(np.longdouble)
+    return np.where(np.isnan(x), 0, np.clip(np.nan_to_num(wide), -(2**63), 2**63 - 1)).astype(np.int64)
+
+
+FUNCTIONS = {
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "finitef": np.isfinite,
+    "isfinited": np.isfinite,
+    "signbit": lambda x: np.signbit(x).astype(np.int32),
+    "trunc": np.trunc,
+    "rint": np.rint,
+    "nearbyint": np.rint,
+    "round": round_away,
+    "rcp_rn": lambda x: (1 / x.astype(np.float64 if x.dtype == np.float64 else np.float32)).astype(x.dtype),
+    "saturatef": lambda x: np.fmin(np.fmax(x, x.dtype.type(0)), x.dtype.type(1)),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_one_float(name, dtype):
+    x = numbers(dtype)
+    with np.errstate(all="ignore"):
+        expected = np.asarray(FUNCTIONS[name](x))
+        actual = value_of(f"libdevice.{name}(x)", expected, x=x)
+    if expected.dtype == dtype:
+        number = ~np.isnan(expected)
+        assert (np.isnan(actual) == ~number).all()
+        actual, expected = actual[number], expected[number]
+        if name == "saturatef":  # either zero
+            actual, expected = actual + dtype(0), expected + dtype(0)
+    assert actual.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_functions_of_two_floats_and_to_integers(dtype):
+    x, y = numbers(dtype), np.random.default_rng(5).permutation(numbers(dtype))
+    with np.errstate(all="ignore"):
+        difference = np.where(x > y, x - y, dtype(0))
+        for expression, expected in (
+            ("libdevice.copysign(x, y)", np.copysign(x, y)),
+            ("libdevice.fmod(x, y)", np.fmod(x, y)),
+            ("libdevice.fdim(x, y)", np.where(np.isnan(x) | np.isnan(y), dtype(np.nan), difference)),
+            ("libdevice.fast_dividef(x, y)", x / y),
+            ("libdevice.fma_rn(x, 0.0, y)", x * dtype(0) + y),
+            ("libdevice.llrint(x)", as_int64(np.rint(x))),
+            ("libdevice.llround(x)", as_int64(round_away(x))),
+        ):
+            np.testing.assert_array_equal(value_of(expression, expected, x=x, y=y), expected, err_msg=expression)
+
+
+def test_bits():
+    i, f, d = np.arange(-4, 4, dtype=np.int32), numbers(np.float32), numbers(np.float64)
+    for expression, expected in (
+        ("libdevice.int_as_float(i)", i.view(np.float32)),
+        ("libdevice.uint_as_float(i.to(tl.uint32))", i.view(np.float32)),
+        ("libdevice.int_as_float(0x3F800000)[None]", np.ones(1, np.float32)),
+        ("libdevice.float_as_int(f)", f.view(np.int32)),
+        ("libdevice.float_as_uint(f)", f.view(np.uint32)),
+        ("libdevice.longlong_as_double(i.to(tl.int64))", i.astype(np.int64).view(np.float64)),
+        ("libdevice.double_as_longlong(d)", d.view(np.int64)),
+    ):
+        assert value_of(expression, expected, i=i, f=f, d=d).tobytes() == expected.tobytes(), expression
+
+
+def test_fast_functions_are_their_exact_namesakes():
+    assert (libdevice.fast_expf, libdevice.fast_logf, libdevice.fast_powf) == (
+        libdevice.exp,
+        libdevice.log,
+        libdevice.pow,
+    )
+    assert older.__all__ == libdevice.__all__ and older.exp is libdevice.exp
+    lowered("def k(x):\n    tl.store(x, tl.extra.cuda.libdevice.fast_expf(tl.load(x)))", "*fp32")
+    lowered("def k(x):\n    tl.store(x, tl.extra.libdevice.rint(tl.load(x)))", "*fp16")
+
+
+def test_mistakes():
+    def found(statement):
+        text = f"import triton\nfrom triton.language.extra import libdevice\n\n@triton.jit\ndef k(n):\n    {statement}"
+        return errors(text, "i32") + hints(text, "i32")
+
+    assert found("libdevice.rint(n)") == [
+        "3:20 MT203 libdevice.rint takes floats, got `n` (i32)",
+        "convert it first: n.to(tl.float32)",
+    ]
+    assert found("libdevice.float_as_int(n)")[0] == "3:28 MT203 libdevice.float_as_int takes f32, got `n` (i32)"
+    assert found("libdevice.expm1(n)") == [
+        "3:5 MT135 `libdevice.expm1` is not supported yet",
+        "write exp(x) - 1, which loses digits near 0",
+    ]
+    assert found("libdevice.rintt(n)")[1] == "did you mean `libdevice.rint`?"
