@@ -176,6 +176,9 @@ class _Cutter:
             return user
         if isinstance(op, ops.Splat):  # it is made again wherever it is used; so it stands with its scalar
             return self._scalar(op, _Ready(self._available(op.operands).order))
+        ready = self._ready[op.result]
+        if ready.order and not ready.after:  # where its operands are made there is a loop for it already
+            return self._fixed[ready.order]
         before = self._before.setdefault(user.order, {})
         distances = [d for d, m in before if m == layout.map and d > user.distance]
         distance = min(distances, default=user.distance + 1)

@@ -1,54 +1,115 @@
-"""The listing of a laid-out program: each layout in words and as bit lists, then the segments with their operations."""
+"""The listing of a laid-out program: each layout in words and as bit lists, then the items with their operations."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from mytriton.ir import ops
 from mytriton.ir.core import Effect, Op
+from mytriton.ir.ops.control import terminator
 from mytriton.ir.printer import Printer
 from mytriton.layout.layout import Layout
-from mytriton.layout.program import LaidOut, Segment
+from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
 from mytriton.stage import Line
+
+_THROUGH = {"registers": "the registers of each thread", "shuffle": "shuffles in each warp", "shared": "shared memory"}
+_NAMES = {"add": "sum", "mul": "product"}
 
 
 def layout_lines(laid_out: LaidOut) -> list[Line]:
     """The listing; every operation's line has its source span, inline operations print inside their users."""
-    printer = Printer(laid_out.func)
-    blocks = dict.fromkeys(layout for layout in laid_out.layouts.values() if layout.shape)
-    names = {layout: f"#b{'x'.join(map(str, layout.shape))}" for layout in blocks}
-    lines: list[Line] = []
-    for layout, name in names.items():
-        lines += [Line(f"{name} = {layout}"), Line(f"  {describe(layout)}")]
-    for segment in laid_out.segments:
-        listed = [op for op in segment.ops if not op.inline]
-        if not listed:
-            continue
-        if segment.barrier:
-            lines.append(Line("barrier"))
-        header = _header(segment, names, printer)
-        lines.append(Line(header, values=tuple(v.id for v in segment.escaping)))
-        lines += [Line(f"  {_op(op, printer, laid_out, names)}", op.span, printer.ids(op)) for op in listed]
-    return lines
+    return _Listing(laid_out).lines()
 
 
 def describe(layout: Layout) -> str:
     """A layout in words: registers a thread, consecutive elements, copies."""
-    register, lane, warp = layout.free_bits()
     threads = 1 << len(layout.lane) + len(layout.warp)
-    copies = 1 << register.bit_count() + lane.bit_count() + warp.bit_count()
     registers = f"{layout.registers} register{'s' if layout.registers > 1 else ''} in each of {threads} threads"
     runs = f", runs of {layout.vector} consecutive elements" if layout.vector > 1 else ""
-    return registers + runs + (f", {copies} copies of each element" if copies > 1 else "")
+    return registers + runs + (f", {layout.copies} copies of each element" if layout.copies > 1 else "")
 
 
-def _header(segment: Segment, names: dict[Layout, str], printer: Printer) -> str:
-    if segment.layout is None:
-        stores = any(op.effect is Effect.WRITE for op in segment.ops)
-        return "scalars, in every thread" + (", stored by the first:" if stores else ":")
-    where = names[segment.layout]
-    text = f"for each of {segment.registers} registers of {where}" if segment.registers > 1 else f"in {where}"
-    kept = ", ".join(printer.value(v) for v in segment.escaping)
-    return f"{text}{f', keeping {kept}' if kept else ''}:"
+def _layout_names(laid_out: LaidOut) -> dict[Layout, str]:
+    """`#b` and the shape; a number where layouts of one shape differ."""
+    operations = list(laid_out.func.walk())
+    values = [v for op in operations for v in (*op.results, *(p for b in op.regions for p in b.params))]
+    names: dict[Layout, str] = {}
+    counts: dict[tuple[int, ...], int] = {}
+    for layout in dict.fromkeys(laid_out.layouts[v] for v in values):
+        if layout.shape:
+            number = counts[layout.shape] = counts.get(layout.shape, 0) + 1
+            names[layout] = f"#b{'x'.join(map(str, layout.shape))}" + (f".{number}" if number > 1 else "")
+    return names
 
 
-def _op(op: Op, printer: Printer, laid_out: LaidOut, names: dict[Layout, str]) -> str:
-    layout = laid_out.layouts[op.results[0]] if op.results else None
-    return printer.op(op) + (f" {names[layout]}" if layout in names else "")
+class _Listing:
+    def __init__(self, laid_out: LaidOut) -> None:
+        self._laid_out = laid_out
+        self._printer = Printer(laid_out.func)
+        self._names = _layout_names(laid_out)
+        self._lines: list[Line] = []
+
+    def lines(self) -> list[Line]:
+        for layout, name in self._names.items():
+            self._lines += [Line(f"{name} = {layout}"), Line(f"  {describe(layout)}")]
+        self._items(self._laid_out.items, "")
+        return self._lines
+
+    def _items(self, items: Sequence[Item], indent: str) -> None:
+        """Recursion follows the nesting of regions."""
+        for item in items:
+            if isinstance(item, Segment) and all(op.inline for op in item.ops):
+                continue
+            if item.barrier:
+                self._lines.append(Line(f"{indent}barrier"))
+            if isinstance(item, Segment):
+                self._lines.append(Line(indent + self._header(item), values=tuple(v.id for v in item.escaping)))
+                for op in item.ops:
+                    if not op.inline:
+                        self._op(op, self._printer.op(op), f"{indent}  ")
+            elif isinstance(item, Exchange):
+                self._op(item.op, self._exchange(item.op), indent)
+            else:
+                self._nested(item, indent)
+
+    def _op(self, op: Op, text: str, indent: str) -> None:
+        names = [self._names[layout] for v in op.results if (layout := self._laid_out.layouts[v]).shape]
+        self._lines.append(Line(f"{indent}{' '.join([text, *names])}", op.span, self._printer.ids(op)))
+
+    def _header(self, segment: Segment) -> str:
+        if segment.layout is None:
+            stores = any(op.effect is Effect.WRITE for op in segment.ops)
+            return "scalars, in every thread" + (", stored by the first:" if stores else ":")
+        where = self._names[segment.layout]
+        text = f"for each of {segment.registers} registers of {where}" if segment.registers > 1 else f"in {where}"
+        kept = ", ".join(self._printer.value(v) for v in segment.escaping)
+        return f"{text}{f', keeping {kept}' if kept else ''}:"
+
+    def _exchange(self, op: Convert | PartialReduce) -> str:
+        source, layout = self._printer.value(op.source), self._laid_out.layouts[op.source]
+        if isinstance(op, Convert):
+            text = f"convert {source} from {self._names[layout]} through {_THROUGH[op.through]}"
+        else:
+            name, count = _NAMES.get(op.combine, op.combine), 1 << op.bits.bit_count()
+            text = f"{name} of {source} along axis {op.axis} across {count} {op.across}"
+        return f"{op.result.id} = {text} : {op.result.type}"
+
+    def _nested(self, item: Nested, indent: str) -> None:
+        op, lines = item.op, self._lines
+        params = tuple(p.id for p in op.regions[0].params)
+        names = [self._names[layout] for v in op.results if (layout := self._laid_out.layouts[v]).shape]
+        head = " ".join([self._printer.op(op), *dict.fromkeys(names), "{"])
+        lines.append(Line(indent + head, op.span, (*self._printer.ids(op), *params)))
+        for number, (block, items) in enumerate(zip(op.regions, item.blocks, strict=True)):
+            last = terminator(block)
+            if number > 0:
+                if isinstance(op, ops.If) and len(block.ops) == 1 and not last.values:
+                    continue
+                ids = tuple(p.id for p in block.params)
+                word = "else" if isinstance(op, ops.If) else f"do with {', '.join(ids)}" if ids else "do"
+                lines.append(Line(f"{indent}}} {word} {{", op.span, ids))
+            self._items(items, f"{indent}  ")
+            if last.values:
+                lines.append(Line(f"{indent}  {self._printer.op(last)}", last.span, self._printer.ids(last)))
+        lines.append(Line(f"{indent}}}", op.span))

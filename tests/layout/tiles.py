@@ -154,13 +154,16 @@ def check(
     verify(func)
     laid_out = lay_out(func, target)
     verify(laid_out.func)
-    expected, actual = ([a.copy() if isinstance(a, np.ndarray) else a for a in args] for _ in range(2))
+    expected, rewritten, actual = ([a.copy() if isinstance(a, np.ndarray) else a for a in args] for _ in range(3))
     interp.run(func, expected, (1,))
+    interp.run(laid_out.func, rewritten, (1,))
     simulate.run(laid_out, actual, (1,), order)
-    for a, e in zip(actual, expected, strict=True):
+    for a, r, e in zip(actual, rewritten, expected, strict=True):
         if exact:
+            np.testing.assert_array_equal(r, e)
             np.testing.assert_array_equal(a, e)
         else:
+            np.testing.assert_allclose(np.float64(r), np.float64(e), rtol=1e-4)
             np.testing.assert_allclose(np.float64(a), np.float64(e), rtol=1e-4)
     return laid_out
 
