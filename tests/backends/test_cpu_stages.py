@@ -9,7 +9,7 @@ import pytest
 
 from mytriton.backends.cpu import backend as cpu_backend
 from mytriton.backends.cpu import listing
-from mytriton.backends.cpu.access import contiguous
+from mytriton.backends.cpu.access import Groups, element_groups
 from mytriton.backends.cpu.backend import BACKEND, PASSES
 from mytriton.backends.cpu.emit import emit
 from mytriton.backends.mlir.run import mlir_available
@@ -182,8 +182,17 @@ def test_which_blocks_are_contiguous() -> None:
     guarded = at(b, x, anywhere)
     row_first = b.add(ops.AddPtr, pointer=b.splat(b.add(ops.AddPtr, pointer=x, offset=row), (64,)), offset=lanes)
     doubled = at(b, x, b.add(ops.Add, lhs=lanes, rhs=lanes))
-    found = contiguous(b.finish("k", (x, row)))
-    assert found[straight].guards == ()
-    assert found[guarded].guards == (anywhere,)
-    assert found[row_first].guards == ()
-    assert doubled not in found
+    rows = b.add(ops.Broadcast, source=b.add(ops.Reshape, source=lanes, shape=(64, 1)), shape=(64, 32))
+    columns = b.add(ops.Reshape, source=b.add(ops.Arange, start=0, end=32), shape=(1, 32))
+    columns = b.add(ops.Broadcast, source=columns, shape=(64, 32))
+    offsets = b.add(ops.Add, lhs=b.add(ops.Mul, lhs=rows, rhs=b.splat(row, (64, 32))), rhs=columns)
+    tile = at(b, x, offsets)
+    turned = b.add(ops.Transpose, source=tile, order=(1, 0))
+    found = element_groups(b.finish("k", (x, row)))
+    assert found[straight] == Groups(1, 64)
+    assert found[guarded] == Groups(1, 64, (anywhere,))
+    assert found[row_first] == Groups(1, 64)
+    assert found[doubled] == Groups(1, 1)
+    assert found[rows] == Groups(32, 1)
+    assert found[tile] == Groups(1, 32, (offsets,))
+    assert found[turned].contiguous == 1

@@ -29,6 +29,8 @@ def elementwise(
             text.write(
                 f"{result} = llvm.getelementptr {names[0]}[{names[1]}] : ({pointer}, {index}) -> {pointer}, {held}"
             )
+        case ops.Bitcast() if isinstance(op.to, PointerType):
+            text.write(f"{result} = llvm.bitcast {names[0]} : {pointer} to {pointer}")
         case ops.Compare() if isinstance(element_of(op.lhs.type), PointerType):
             predicate = PREDICATES[type(op)][1]
             text.write(f'{result} = llvm.icmp "{predicate}" {names[0]}, {names[1]} : {pointer}')

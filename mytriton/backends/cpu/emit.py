@@ -3,32 +3,32 @@
     @KERNEL.programs(arguments..., scratch, first, last, extents of the grid)
 
 Scalars are computed once a program; blocks in strip-mined loops over vectors (`loops.py`), cut where the order of
-memory effects demands it (`plan.py`).
+memory effects demands it (`planner.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
-from mytriton.backends.cpu.elementwise import elementwise
-from mytriton.backends.cpu.library import apart_function
-from mytriton.backends.cpu.loops import ANNOTATION, LoopWriter, size_of, width_of
-from mytriton.backends.cpu.plan import Plan, Run, make_plan
+from mytriton.backends.cpu.control import ControlWriter
+from mytriton.backends.cpu.places import slot
+from mytriton.backends.cpu.plan import Plan, Run
+from mytriton.backends.cpu.planner import make_plan
+from mytriton.backends.cpu.reduce import reduce_function, reduction
+from mytriton.backends.cpu.runs import RunWriter
 from mytriton.backends.cpu.scalars import ScalarWriter
-from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name
-from mytriton.backends.mlir.ops import ElementEmitter
+from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name, width_of
 from mytriton.ir import ops
-from mytriton.ir.core import Func, Op, Value, definitions
+from mytriton.ir.core import Block, Func
 from mytriton.stage import Line
 from mytriton.target import Target
-from mytriton.types import PointerType, element_of, i32, shape_of
+from mytriton.types import i32, shape_of
 
 #: What the emitter takes besides unary, binary and comparison operations.
 SUPPORTED = (
     ops.Constant,
     ops.Cast,
+    ops.Bitcast,
     ops.Splat,
     ops.ProgramId,
     ops.NumPrograms,
@@ -41,6 +41,14 @@ SUPPORTED = (
     ops.Fma,
     ops.Compare,
     ops.Select,
+    ops.For,
+    ops.While,
+    ops.If,
+    ops.Yield,
+    ops.Reshape,
+    ops.Broadcast,
+    ops.Transpose,
+    ops.Reduce,
 )
 
 #: The arguments after the kernel's own.
@@ -52,6 +60,11 @@ EXTRA = (
     "%grid.y: i64",
     "%grid.z: i64",
 )
+
+#: What `#as_written` stands for. Loops over chunks are vectors already; unrolling them as well made them no faster, and
+#: a kernel of 20 loops four times as slow to compile. In the loop over programs LLVM's vectorizer (22.1,
+#: `vputils::isSingleScalar`) takes time exponential in the length of a chain whose values are used twice.
+ANNOTATION = "#as_written = #llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +79,7 @@ class Emitted:
 def emit(func: Func, target: Target) -> Emitted:
     """The function as a module."""
     emitter = _Emitter(func, target)
-    sizes = [size_of(op) for op in emitter.plan.block_ops if isinstance(op, (ops.Load, ops.Store))]
+    sizes = [loop.size for loop in emitter.plan.loops]
     return Emitted(emitter.run(), emitter.plan.scratch_bytes, max(sizes, default=1))
 
 
@@ -75,11 +88,9 @@ class _Emitter:
         self.func = func
         self.plan: Plan = make_plan(func)
         self.text = Text(func)
-        self._definitions = definitions(func)
-        self._first: dict[Value, str] = {}
-        self._fusion = target.enable_fp_fusion
-        self._scalars = ScalarWriter(func, self.text, self._fusion)
-        self._loops: dict[int, LoopWriter] = {}
+        self._scalars = ScalarWriter(func, self.text, self.plan, target.enable_fp_fusion)
+        self._runs = RunWriter(func, self.text, self.plan, self._scalars, target.enable_fp_fusion)
+        self._control = ControlWriter(self.text, self._scalars, self._steps)
 
     def run(self) -> list[Line]:
         """All lines."""
@@ -87,22 +98,12 @@ class _Emitter:
         params = [self._scalars.parameter(p) for p in self.func.params]
         text.write(ANNOTATION)
         with text.block(f"func.func {symbol(self.func.name)}({', '.join([*params, *EXTRA])})"):
-            sizes = {size_of(op) for op in self.plan.block_ops if isinstance(op, (ops.Load, ops.Store))}
-            widths = {width_of(size) for size in sizes}
-            for size in sorted({0, *sizes, *widths}) if sizes else ():
-                text.write(f"%size.{size} = arith.constant {size} : i32")
-            for width in sorted(widths):
-                vector = type_name(i32, width)
-                text.write(f"%lanes.{width} = arith.constant {dense(range(width))} : {vector}")
+            self._shared_constants()
             self._scalars.write_parameters(self.func.params)
             text.write("%programs.step = arith.constant 1 : i64")
             head = "scf.for %program.i = %programs.first to %programs.last step %programs.step : i64"
             with text.block(head, end="} {loop_annotation = #as_written}"):
-                for step in self.plan.steps:
-                    if isinstance(step, Run):
-                        self._run(step)
-                    elif not isinstance(step, ops.Constant):
-                        self._scalars.write(step)
+                self._steps(self.func.body)
             text.at(None)
             text.write("func.return")
         for function in text.functions.values():
@@ -110,127 +111,47 @@ class _Emitter:
                 text.write(line)
         return text.lines
 
-    # --- runs of loops ------------------------------------------------------------------------------------------------
+    def _shared_constants(self) -> None:
+        sizes = {loop.size for loop in self.plan.loops}
+        widths = {width_of(size) for size in sizes}
+        for size in sorted({0, *sizes, *widths}) if sizes else ():
+            self.text.write(f"%size.{size} = arith.constant {size} : i32")
+        for width in sorted(widths):
+            vector = type_name(i32, width)
+            self.text.write(f"%lanes.{width} = arith.constant {dense(range(width))} : {vector}")
 
-    def _run(self, run: Run) -> None:
-        accesses = [
-            op
-            for op in self.plan.block_ops
-            if isinstance(op, (ops.Load, ops.Store)) and run.first <= self.plan.loop_of[op] <= run.last
-        ]
-        addresses = self._first_elements([op.pointer for op in accesses if op.pointer in self.plan.contiguous])
-        conditions = self._conditions(run)
-        if not conditions:
-            self._version(run, run.fused, True, addresses)
+    def _steps(self, block: Block) -> None:
+        """The steps of a block. Recursion follows the nesting of regions."""
+        for step in self.plan.steps[block]:
+            if isinstance(step, Run):
+                self._runs.run(step)
+            elif step.regions:
+                self._control.write(step)
+            elif isinstance(step, ops.Reduce):
+                self._reduce(step)
+            elif not isinstance(step, ops.Constant):
+                self._scalars.write(step)
+
+    def _reduce(self, op: ops.Reduce) -> None:
+        text, scalar, what = self.text, not shape_of(op.result.type), reduction(op)
+        text.at(op)
+        source = slot(text, self.plan, op.source)
+        if what.extent == 1:
+            self._scalars.reload(source, op.result, text.name(op.result))
             return
-        with self.text.block(f"scf.if {self._all(conditions)}"):
-            if run.guards:
-                self.text.write("// No offset wraps: accesses are of consecutive elements.")
-            if run.fused:
-                self.text.write("// No access overlaps what an earlier one has yet to touch: one loop.")
-            self._version(run, run.fused, True, addresses)
-        with self.text.otherwise():
-            if run.fused:
-                self.text.write("// Each store in a loop of its own; values are kept in between.")
-            if run.guards:
-                self.text.write("// Offsets may wrap: elements are accessed one by one.")
-            self._version(run, False, False, addresses)
+        stem = text.name(op.result)
+        partial = self._scratch(f"{stem}.partial", self.plan.slots[op])
+        at = self.plan.slots[op] + what.partial_bytes
+        target = self._scratch(f"{stem}.target", at) if scalar else slot(text, self.plan, op.result)
+        text.functions.setdefault(what.name, reduce_function(what))
+        types = f"({POINTER}, {POINTER}, {POINTER}) -> ()"
+        text.write(f"func.call @{what.name}({source}, {partial}, {target}) : {types}")
+        if scalar:
+            self._scalars.reload(target, op.result, stem)
 
-    def _version(self, run: Run, fused: bool, guarded: bool, addresses: dict[Value, str]) -> None:
-        if fused:
-            self._writer(run.first).loop(run.first, run.last, guarded, addresses)
-        else:
-            for number in range(run.first, run.last + 1):
-                self._writer(number).loop(number, number, guarded, addresses)
-
-    def _writer(self, loop: int) -> LoopWriter:
-        """The writer for the block size of a loop."""
-        size = next(
-            size_of(op)
-            for op in self.plan.block_ops
-            if self.plan.loop_of[op] == loop and isinstance(op, (ops.Load, ops.Store))
-        )
-        if size not in self._loops:
-            vector = ElementEmitter(self.func, self.text.write, width=width_of(size), fusion=self._fusion)
-            self._loops[size] = LoopWriter(self.text, self.plan, self._definitions, vector, size)
-        return self._loops[size]
-
-    def _conditions(self, run: Run) -> list[str]:
-        """Names of the i1 values that must all hold for the loops to be fused and their accesses to be vectors."""
-        found = []
-        if run.guards:
-            firsts = self._first_elements(run.guards)
-            for value in run.guards:
-                name = f"{self.text.name(value)}.run_{run.first}"
-                limit = 2**31 - prod(shape_of(value.type))
-                self.text.write(f"{name}.limit = arith.constant {limit} : i32")
-                self.text.write(f"{name}.fits = arith.cmpi sle, {firsts[value]}, {name}.limit : i32")
-                found.append(f"{name}.fits")
-        if run.fused:
-            for number, (earlier, later) in enumerate(run.pairs or ()):
-                found.append(self._apart(earlier, later, f"%run_{run.first}.pair_{number}"))
-        return found
-
-    def _apart(self, earlier: Value, later: Value, name: str) -> str:
-        """Whether no chunk of the block at `later` overlaps a further chunk of the block at `earlier`.
-
-        With elements of one size that is so unless `later` starts within the block at `earlier`, but not at its
-        start; with different sizes the blocks must be disjoint.
-        """
-        high, back = (_pointee_bytes(v) * prod(shape_of(v.type)) for v in (earlier, later))
-        low = 0 if high == back else -back
-        firsts = self._first_elements([earlier, later])
-        self.text.functions["memory.apart"] = apart_function()
-        self.text.write(f"{name}.low = arith.constant {low} : i64")
-        self.text.write(f"{name}.high = arith.constant {high} : i64")
-        operands = f"{firsts[earlier]}, {firsts[later]}, {name}.low, {name}.high"
-        self.text.write(f"{name} = func.call @memory.apart({operands}) : ({POINTER}, {POINTER}, i64, i64) -> i1")
+    def _scratch(self, name: str, offset: int) -> str:
+        """An address in scratch memory."""
+        self.text.write(f"{name}.offset = arith.constant {offset} : i64")
+        types = f"({POINTER}, i64) -> {POINTER}, i8"
+        self.text.write(f"{name} = llvm.getelementptr %scratch.base[{name}.offset] : {types}")
         return name
-
-    def _all(self, conditions: Sequence[str]) -> str:
-        result = conditions[0]
-        for number, condition in enumerate(conditions[1:]):
-            name = f"{conditions[0]}.and_{number}"
-            self.text.write(f"{name} = arith.andi {result}, {condition} : i1")
-            result = name
-        return result
-
-    def _first_elements(self, values: Sequence[Value]) -> dict[Value, str]:
-        """Names of the first elements of blocks that are contiguous or uniform, computed as scalars."""
-        wanted = {v for v in values if v not in self._first}
-        chosen = []
-        for op in reversed(self.plan.block_ops):
-            if op.results and op.result in wanted:
-                chosen.append(op)
-                wanted.update(v for v in _kept_operands(op, self._definitions) if v not in self._first)
-        for op in reversed(chosen):
-            self.text.at(op)
-            self._first[op.result] = self._first_element(op)
-        return {v: self._first[v] for v in values}
-
-    def _first_element(self, op: Op) -> str:
-        if isinstance(op, ops.Splat):
-            return self._scalars.name(op.source)
-        result = f"{self.text.name(op.result)}.first"
-        if isinstance(op, ops.Arange):
-            self.text.write(f"{result} = arith.constant {op.start} : i32")
-            return result
-        operands = _kept_operands(op, self._definitions)
-        if len(operands) < len(op.operands):
-            return self._first[operands[0]]
-        elementwise(self.text, self._scalars.emitter, op, result, [self._first[v] for v in operands])
-        return result
-
-
-def _kept_operands(op: Op, made_by: Mapping[Value, Op]) -> list[Value]:
-    """The operands that matter to the first element: a range from 0 adds nothing to it."""
-    if not isinstance(op, (ops.Add, ops.AddPtr)):
-        return list(op.operands)
-    ranges = [v for v in op.operands if isinstance(made_by[v], ops.Arange) and made_by[v].attributes["start"] == 0]
-    return [v for v in op.operands if v not in ranges]
-
-
-def _pointee_bytes(pointer: Value) -> int:
-    element = element_of(pointer.type)
-    assert isinstance(element, PointerType)
-    return element.element.bytes

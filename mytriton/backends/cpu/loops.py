@@ -2,202 +2,214 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from math import prod
+from collections.abc import Mapping, Sequence
 
+from mytriton.backends.cpu.elements import Elements
 from mytriton.backends.cpu.elementwise import elementwise, pointee
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
-from mytriton.backends.cpu.plan import Plan
-from mytriton.backends.cpu.writer import POINTER, Text, type_name
+from mytriton.backends.cpu.places import Positions, held_type, slot
+from mytriton.backends.cpu.plan import Move, Plan, is_spread_scalar
+from mytriton.backends.cpu.scalars import ScalarWriter
+from mytriton.backends.cpu.vectors import VectorMemory
+from mytriton.backends.cpu.views import View, identity, in_step, log2
+from mytriton.backends.cpu.writer import POINTER, Text, type_name, width_of
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.types import PointerType, ScalarType, element_of, i1, i32, shape_of
 
-#: Elements a vector operation handles. 16 f32 fill an AVX-512 register; LLVM splits where registers are shorter. 32
-#: were 40 % slower in a vector add, and 8 the same as 16.
-LANES = 16
 
-#: What `#as_written` stands for. Loops over chunks are vectors already; unrolling them as well made them no faster, and
-#: a kernel of 20 loops four times as slow to compile. In the loop over programs LLVM's vectorizer (22.1,
-#: `vputils::isSingleScalar`) takes time exponential in the length of a chain whose values are used twice.
-ANNOTATION = "#as_written = #llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
-
-
-def width_of(size: int) -> int:
-    """Lanes used for blocks of `size` elements."""
-    return min(LANES, size)
-
-
-@dataclass
 class LoopWriter:
-    """Writes loops of blocks of one size. `first` maps contiguous pointer blocks to their first address."""
+    """Writes the loops `first` to `last` of the plan as one. `addresses` maps blocks of pointers that are contiguous
+    throughout to their first address; `guarded` says that the run's guards hold."""
 
-    text: Text
-    plan: Plan
-    definitions: Mapping[Value, Op]
-    emitter: ElementEmitter
-    size: int
-    _chunks: set[str] = field(default_factory=set)
+    def __init__(
+        self,
+        text: Text,
+        plan: Plan,
+        scalars: ScalarWriter,
+        emitter: ElementEmitter,
+        loops: tuple[int, int],
+        addresses: Mapping[Value, str],
+        guarded: bool,
+    ) -> None:
+        self.text, self.plan, self.scalars, self.emitter = text, plan, scalars, emitter
+        self.first, self.last = loops
+        self.size = plan.loops[self.first].size
+        self.width = width_of(self.size)
+        self.addresses, self.guarded = addresses, guarded
+        self._positions = Positions(text, self.size, self.width)
+        self._elements = Elements(text, plan, scalars, *loops, self._positions)
+        self._memory = VectorMemory(text, emitter, self.width)
+        self._names: dict[tuple[Value, View], str] = {}
 
-    @property
-    def width(self) -> int:
-        """Lanes."""
-        return width_of(self.size)
-
-    def loop(self, first: int, last: int, guarded: bool, addresses: Mapping[Value, str]) -> None:
-        """Write loops `first` to `last` of the plan as one."""
-        members = self.plan.members(first, last, guarded)
-        inside = {v for op in members for v in op.results}
-        last_use = {v: max(self.plan.loop_of[u] for u in self.users(v)) for v in self.plan.scratch if v in inside}
-        self.text.at(next(op for op in members if isinstance(op, (ops.Load, ops.Store))))
+    def write(self) -> None:
+        """Write the loop."""
+        members = [op for loop in self.plan.loops[self.first : self.last + 1] for op in loop.ops]
+        self.text.at(next((op for op in members if isinstance(op, (ops.Load, ops.Store))), members[0]))
         head = f"scf.for %chunk.i = %size.0 to %size.{self.size} step %size.{self.width} : i32"
         with self.text.block(head, end="} {loop_annotation = #as_written}"):
-            self._chunks.clear()
-            kept: set[Value] = set()
             for op in members:
-                self.text.at(op)
-                for value in op.operands:
-                    if value in self.plan.scratch and value not in inside and value not in kept:
-                        kept.add(value)
-                        self._reload(value)
-                if self.plan.is_vector_access(op, guarded) and isinstance(op, (ops.Load, ops.Store)):
-                    self._access(op, addresses[op.pointer])
-                else:
-                    self._operation(op)
-                if op.results and last_use.get(op.result, -1) > last:
-                    self._keep(op.result)
+                if isinstance(op, (ops.Load, ops.Store)):
+                    self._access(op)
+            for op in members:
+                self._keep(op)
 
-    def users(self, value: Value) -> list[Op]:
-        """The block operations that use a value."""
-        return [op for op in self.plan.block_ops if value in op.operands]
+    def _keep(self, op: Op) -> None:
+        """Write what later loops need to scratch memory: after everything else, which may read what was there."""
+        if isinstance(op, Move):
+            for target, name in zip(op.targets, self.vectors(op.values), strict=True):
+                self._save(target, name)
+        elif op.results and self.plan.last_use.get(op.result, self.last) > self.last:
+            (name,) = self.vectors(op.results)
+            self.text.at(op)
+            self._save(op.result, name)
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def vectors(self, values: Sequence[Value]) -> list[str]:
+        """The names of the chunks of some blocks."""
+        wanted = [self._resolve(v, None) for v in values]
+        missing: dict[tuple[Value, View], Op | None] = {}
+        pending = wanted[::-1]
+        while pending:
+            key = pending.pop()
+            if key in self._names or key in missing:
+                continue
+            op = missing[key] = None if self._is_uniform(*key) else self._definition(key[0])
+            pending += [self._resolve(v, key[1]) for v in op.operands if shape_of(v.type)] if op is not None else []
+        for key in sorted(missing, key=lambda k: self._order(missing[k])):
+            self._compute(*key, missing[key])
+        return [self._use(*key) for key in wanted]
+
+    def _order(self, op: Op | None) -> int:
+        return -1 if op is None else self.plan.order[op]
+
+    def _resolve(self, value: Value, view: View | None) -> tuple[Value, View]:
+        value, view = self.plan.resolve(value, view)
+        return value, () if is_spread_scalar(self.plan.definitions.get(value)) else view
+
+    def _definition(self, value: Value) -> Op | None:
+        """The operation that computes a value in this loop; None if it is kept."""
+        made = self.plan.made_in.get(value)
+        return self.plan.definitions[value] if made is None or self.first <= made <= self.last else None
+
+    def _is_uniform(self, value: Value, view: View) -> bool:
+        """Whether all lanes of every chunk are equal."""
+        lanes, constant = log2(self.width), log2(self.plan.groups[value].constant)
+        if is_spread_scalar(self.plan.definitions.get(value)):
+            return True
+        return lanes > 0 and all(bit < constant for bit, at in enumerate(view) if at < lanes)
+
+    def _compute(self, value: Value, view: View, op: Op | None) -> None:
+        if op is None:
+            return  # written where it is used first
+        result = f"{self.text.name(value)}{self._positions.suffix(view)}"
+        self._names[value, view] = result
+        if isinstance(op, ops.Arange):
+            self.text.at(op)
+            self._range(op, view, result)
+            return
+        names = [self._use(*self._resolve(v, view)) for v in op.operands]
+        self.text.at(op)
+        elementwise(self.text, self.emitter, op, result, names, self.width)
+
+    def _range(self, op: ops.Arange, view: View, result: str) -> None:
+        start = self._positions.first(view)
+        if op.start:
+            self.text.write(f"{result}.start = arith.constant {op.start} : i32")
+            self.text.write(f"{result}.at = arith.addi {start}, {result}.start : i32")
+            start = f"{result}.at"
+        self._positions.vector(start, self._positions.lane_offsets(view), result)
+
+    def _use(self, value: Value, view: View) -> str:
+        """The name of a chunk whose parts are there: it is spread or reloaded if this is its first use."""
+        if (value, view) not in self._names:
+            write = self._spread if self._is_uniform(value, view) else self._reload
+            self._names[value, view] = write(value, view)
+        return self._names[value, view]
+
+    def _spread(self, value: Value, view: View) -> str:
+        """An element in all lanes."""
+        op = self.plan.definitions.get(value)
+        result = self.text.name(value) + (self._positions.suffix(view) if view else "")
+        if is_spread_scalar(op):
+            source = self.plan.definitions.get(op.source)
+            if isinstance(source, ops.Constant):
+                return self.emitter.constant(source.value, source.type, result)
+        scalar = self._elements.get(value, view)
+        element = element_of(value.type)
+        self.text.write(f"{result} = vector.broadcast {scalar} : {type_name(element)} to {self._type(element)}")
+        return result
 
     def _type(self, element: ScalarType | PointerType) -> str:
         return type_name(element, self.width)
 
-    def _operation(self, op: Op) -> None:
-        text, result = self.text, self.text.name(op.result) if op.results else ""
-        names = [text.name(v) for v in op.operands]
-        match op:
-            case ops.Arange():
-                vector, start = self._type(i32), "%chunk.i"
-                if op.start:
-                    text.write(f"{result}.start = arith.constant {op.start} : i32")
-                    text.write(f"{result}.at = arith.addi %chunk.i, {result}.start : i32")
-                    start = f"{result}.at"
-                text.write(f"{result}.base = vector.broadcast {start} : i32 to {vector}")
-                text.write(f"{result} = arith.addi {result}.base, %lanes.{self.width} : {vector}")
-            case ops.Splat():
-                self._splat(op, result)
-            case ops.Load() | ops.Store():
-                self._access(op, None)
-            case _:
-                elementwise(text, self.emitter, op, result, names, self.width)
-
-    def _splat(self, op: ops.Splat, result: str) -> None:
-        source = self.definitions.get(op.source)
-        if isinstance(source, ops.Constant):
-            self.emitter.constant(source.value, source.type, result)
-            return
-        element = element_of(op.source.type)
-        scalar = self.text.name(op.source)
-        self.text.write(f"{result} = vector.broadcast {scalar} : {type_name(element)} to {self._type(element)}")
-
     # --- memory -------------------------------------------------------------------------------------------------------
 
-    def _access(self, op: ops.Load | ops.Store, address: str | None) -> None:
-        """A load or store: of consecutive elements if `address` is that of the block's first, else element by
-        element."""
+    def _access(self, op: ops.Load | ops.Store) -> None:
+        """A load or store: of consecutive elements if possible, else element by element."""
         element = pointee(op.pointer)
-        held = memory_type(element)
-        mask = self.text.name(op.mask) if op.mask is not None else ""
-        stem = self.text.name(op.result if isinstance(op, ops.Load) else op.value)
-        stem = stem if isinstance(op, ops.Load) else f"{stem}.store_{self.plan.loop_of[op]}"
-        where = self.text.name(op.pointer)
-        if address is not None:
-            where = self._chunk(where, address, held)
-        elif not mask:
-            mask = self.emitter.constant(True, i1, f"{stem}.all")
+        vector = self.plan.is_vector_access(op, self.width, self.guarded)
+        wanted = [v for v in op.operands if v is not op.pointer or not vector]
+        names = dict(zip(wanted, self.vectors(wanted), strict=True))
+        where = self._address(op.pointer, element) if vector else names[op.pointer]
+        self.text.at(op)
+        mask = names[op.mask] if op.mask is not None else ""
         if isinstance(op, ops.Load):
-            self._load(op, where, mask, element, address is not None)
+            other = names[op.other] if op.other is not None else ""
+            self._names[op.result, identity(op.result)] = result = self.text.name(op.result)
+            self._memory.load(op, result, where, mask, other, vector)
         else:
-            self._store(op, where, mask, element, address is not None, stem)
+            stem = f"{self.text.name(op.value)}.store_{self.plan.order[op]}"
+            self._memory.store(where, names[op.value], mask, element, vector, stem)
 
-    def _chunk(self, pointer: str, address: str, held: ScalarType) -> str:
+    def _address(self, pointer: Value, element: ScalarType) -> str:
         """The address of the current chunk of a contiguous block of pointers."""
-        where = f"{pointer}.chunk"
-        if where not in self._chunks:
-            self._chunks.add(where)
-            self.text.write(
-                f"{where} = llvm.getelementptr {address}[%chunk.i] : ({POINTER}, i32) -> {POINTER}, {held.signless}"
-            )
+        address = self.addresses.get(pointer)
+        if address is None:
+            return self._elements.get(pointer)
+        where = f"{self.text.name(pointer)}.chunk"
+        if self.text.once(where):
+            types = f"({POINTER}, i32) -> {POINTER}, {memory_type(element).signless}"
+            self.text.write(f"{where} = llvm.getelementptr {address}[%chunk.i] : {types}")
         return where
 
-    def _load(self, op: ops.Load, where: str, mask: str, element: ScalarType, vector: bool) -> None:
-        held, result = memory_type(element), self.text.name(op.result)
-        loaded = result if is_held_as_is(element) else f"{result}.held"
-        value, bools = self._type(held), self._type(i1)
-        align = f"{{alignment = {held.bytes} : i32}}"
-        if vector and not mask:
-            align = f"{{alignment = {held.bytes} : i64}}"
-            self.text.write(f"{loaded} = llvm.load {where} {align} : {POINTER} -> {value}")
-        else:
-            other = self._other(op, element, result)
-            name, pointers = ("load", POINTER) if vector else ("gather", f"vector<{self.width}x{POINTER}>")
-            types = f"({pointers}, {bools}, {value}) -> {value}"
-            self.text.write(f"{loaded}.masked = llvm.intr.masked.{name} {where}, {mask}, {other} {align} : {types}")
-            # LLVM 22 makes one load of `select mask, (masked load), x` and loses its place among the stores. It does
-            # not see through a freeze, which costs no instruction.
-            self.text.write(f"{loaded} = llvm.freeze {loaded}.masked : {value}")
-        from_memory(self.emitter, loaded, element, result)
-
-    def _other(self, op: ops.Load, element: ScalarType, result: str) -> str:
-        """What masked-off elements read as, as it would be held in memory."""
-        if op.other is None:
-            return self.emitter.constant(0, memory_type(element), f"{result}.other")
-        return to_memory(self.emitter, self.text.name(op.other), element, f"{result}.other")
-
-    def _store(self, op: ops.Store, where: str, mask: str, element: ScalarType, vector: bool, stem: str) -> None:
-        held = memory_type(element)
-        value = to_memory(self.emitter, self.text.name(op.value), element, f"{stem}.held")
-        type_, bools = self._type(held), self._type(i1)
-        if vector and not mask:
-            align = f"{{alignment = {held.bytes} : i64}}"
-            self.text.write(f"llvm.store {value}, {where} {align} : {type_}, {POINTER}")
-            return
-        name, pointers = ("store", POINTER) if vector else ("scatter", f"vector<{self.width}x{POINTER}>")
-        align = f"{{alignment = {held.bytes} : i32}}"
-        self.text.write(f"llvm.intr.masked.{name} {value}, {where}, {mask} {align} : {type_}, {bools} into {pointers}")
-
-    def _slot(self, value: Value) -> tuple[str, str]:
-        """The address at which this chunk of a value is kept, and the type it has there."""
-        name, element = self.text.name(value), element_of(value.type)
-        held = element if isinstance(element, PointerType) else memory_type(element)
-        base, slot = f"{name}.kept", f"{name}.slot"
-        self.text.write(f"{name}.offset = arith.constant {self.plan.scratch[value]} : i64")
-        self.text.write(f"{base} = llvm.getelementptr %scratch.base[{name}.offset] : ({POINTER}, i64) -> {POINTER}, i8")
-        types = f"({POINTER}, i32) -> {POINTER}, {type_name(held)}"
-        self.text.write(f"{slot} = llvm.getelementptr {base}[%chunk.i] : {types}")
-        return slot, self._type(held)
-
-    def _keep(self, value: Value) -> None:
-        name, element = self.text.name(value), element_of(value.type)
-        slot, type_ = self._slot(value)
+    def _save(self, value: Value, name: str) -> None:
+        element = element_of(value.type)
+        where = self._slot(value, "%chunk.i", "")
         if not isinstance(element, PointerType):
-            name = to_memory(self.emitter, name, element, f"{name}.saved")
-        self.text.write(f"llvm.store {name}, {slot} {{alignment = 1 : i64}} : {type_}, {POINTER}")
+            name = to_memory(self.emitter, name, element, f"{self.text.name(value)}.saved")
+        held = self._type(held_type(value))
+        self.text.write(f"llvm.store {name}, {where} {{alignment = 1 : i64}} : {held}, {POINTER}")
 
-    def _reload(self, value: Value) -> None:
-        name, element = self.text.name(value), element_of(value.type)
-        slot, type_ = self._slot(value)
+    def _slot(self, value: Value, index: str, suffix: str) -> str:
+        base, name = slot(self.text, self.plan, value), f"{self.text.name(value)}{suffix}.slot"
+        if self.text.once(name):
+            types = f"({POINTER}, i32) -> {POINTER}, {type_name(held_type(value))}"
+            self.text.write(f"{name} = llvm.getelementptr {base}[{index}] : {types}")
+        return name
+
+    def _reload(self, value: Value, view: View) -> str:
+        """A chunk of what is kept, through a view."""
+        suffix, element = self._positions.suffix(view), element_of(value.type)
+        result, held, lanes = f"{self.text.name(value)}{suffix}", held_type(value), log2(self.width)
         as_is = isinstance(element, PointerType) or is_held_as_is(element)
-        held = name if as_is else f"{name}.reloaded"
-        self.text.write(f"{held} = llvm.load {slot} {{alignment = 1 : i64}} : {POINTER} -> {type_}")
+        name = result if as_is else f"{result}.reloaded"
+        if in_step(view, 0, lanes) == lanes:
+            where = self._slot(value, self._positions.first(view), suffix)
+            self.text.write(f"{name} = llvm.load {where} {{alignment = 1 : i64}} : {POINTER} -> {self._type(held)}")
+        else:
+            self._gather(value, view, result, name)
         if not isinstance(element, PointerType):
-            from_memory(self.emitter, held, element, name)
+            from_memory(self.emitter, name, element, result)
+        return result
 
-
-def size_of(op: ops.Load | ops.Store) -> int:
-    """Elements in the block that a load or store handles."""
-    return prod(shape_of(op.pointer.type))
+    def _gather(self, value: Value, view: View, stem: str, result: str) -> None:
+        base, held, pointers = slot(self.text, self.plan, value), held_type(value), self._type(PointerType(i1))
+        index, all_ = self._positions.lanes(view), self.emitter.constant(True, i1, f"{stem}.all")
+        types = f"({POINTER}, {self._type(i32)}) -> {pointers}, {type_name(held)}"
+        self.text.write(f"{stem}.slots = llvm.getelementptr {base}[{index}] : {types}")
+        size = 8 if isinstance(held, PointerType) else held.bytes
+        align, types = f"{{alignment = {size} : i32}}", f"({pointers}, {self._type(i1)}) -> {self._type(held)}"
+        self.text.write(f"{result} = llvm.intr.masked.gather {stem}.slots, {all_} {align} : {types}")

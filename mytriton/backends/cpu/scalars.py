@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from mytriton.backends.cpu.elementwise import elementwise
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
+from mytriton.backends.cpu.places import held_type, slot
+from mytriton.backends.cpu.plan import Plan
 from mytriton.backends.cpu.writer import POINTER, Text, type_name
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.diagnostics import InternalError
@@ -17,26 +19,30 @@ from mytriton.types import PointerType, ScalarType, bf16, element_of, shape_of
 class ScalarWriter:
     """Writes the scalars of one function."""
 
-    def __init__(self, func: Func, text: Text, fusion: bool) -> None:
-        self.text = text
+    def __init__(self, func: Func, text: Text, plan: Plan, fusion: bool) -> None:
+        self.text, self.plan = text, plan
         self.emitter = ElementEmitter(func, text.write, fusion=fusion)
         self._definitions = definitions(func)
-        self._written: set[Value] = set()
         self._stores = 0
 
     def name(self, value: Value) -> str:
-        """The name of a scalar; a constant is written when it is first wanted."""
+        """The name of a scalar; a constant is written where it is first wanted, once in a region."""
         op = self._definitions.get(value)
-        if isinstance(op, ops.Constant) and value not in self._written:
-            self._written.add(value)
-            self.emitter.constant(op.value, op.type, self.text.name(value))
-        return self.text.name(value)
+        name = self.text.name(value)
+        if isinstance(op, ops.Constant) and self.text.once(name):
+            self.emitter.constant(op.value, op.type, name)
+        return name
+
+    def constant(self, value: Value) -> bool | int | float | None:
+        """The value of a scalar that is a constant."""
+        op = self._definitions.get(value)
+        return op.value if isinstance(op, ops.Constant) else None
 
     def write(self, op: Op) -> None:
         """Write one operation on scalars."""
         text = self.text
         text.at(op)
-        names = [self.name(v) for v in op.operands]
+        names = [self.name(v) for v in op.operands if not shape_of(v.type)]
         result = text.name(op.result) if op.results else ""
         match op:
             case ops.ProgramId():
@@ -44,6 +50,10 @@ class ScalarWriter:
                 text.write(f"{result} = arith.trunci {index} : i64 to i32")
             case ops.NumPrograms():
                 text.write(f"{result} = arith.trunci %grid.{'xyz'[op.axis]} : i64 to i32")
+            case ops.Reshape() if shape_of(op.source.type):  # the element of a block of one
+                self.reload(slot(text, self.plan, op.source), op.source, result)
+            case ops.Reshape() | ops.Broadcast() | ops.Transpose():  # no axis, nothing to do
+                self._same(op, result, names[0])
             case ops.Load():
                 self._load(op, names, result)
             case ops.Store():
@@ -75,28 +85,40 @@ class ScalarWriter:
             if value.type == bf16:
                 from_memory(self.emitter, f"{self.text.name(value)}.bits", bf16, self.text.name(value))
 
+    def _same(self, op: Op, result: str, source: str) -> None:
+        name = type_name(scalar_type(op.result))
+        self.text.write(f"{result} = llvm.bitcast {source} : {name} to {name}")
+
     def _load(self, op: ops.Load, names: Sequence[str], result: str) -> None:
         element = scalar_type(op.result)
         if op.mask is None:
-            self._load_element(names[0], element, result)
+            self._load_element(names[0], element, result, op.volatile)
             return
         name = type_name(element)
         with self.text.block(f"{result} = scf.if {names[1]} -> ({name})"):
-            self._load_element(names[0], element, f"{result}.loaded")
+            self._load_element(names[0], element, f"{result}.loaded", op.volatile)
             self.text.write(f"scf.yield {result}.loaded : {name}")
         with self.text.otherwise():
             assert isinstance(element, ScalarType)
             other = names[2] if op.other is not None else self.emitter.constant(0, element, f"{result}.other")
             self.text.write(f"scf.yield {other} : {name}")
 
-    def _load_element(self, pointer: str, element: ScalarType | PointerType, result: str) -> None:
+    def _load_element(self, pointer: str, element: ScalarType | PointerType, result: str, volatile: bool) -> None:
         assert isinstance(element, ScalarType)
         held = memory_type(element)
         name = result if is_held_as_is(element) else f"{result}.held"
-        self.text.write(
-            f"{name} = llvm.load {pointer} {{alignment = {held.bytes} : i64}} : {POINTER} -> {held.signless}"
-        )
+        where = f"volatile {pointer}" if volatile else pointer
+        self.text.write(f"{name} = llvm.load {where} {{alignment = {held.bytes} : i64}} : {POINTER} -> {held.signless}")
         from_memory(self.emitter, name, element, result)
+
+    def reload(self, where: str, value: Value, result: str) -> None:
+        """Write the load of one element of a kept value to `result`."""
+        element, held = element_of(value.type), held_type(value)
+        as_is = isinstance(element, PointerType) or is_held_as_is(element)
+        name = result if as_is else f"{result}.held"
+        self.text.write(f"{name} = llvm.load {where} {{alignment = 1 : i64}} : {POINTER} -> {type_name(held)}")
+        if not isinstance(element, PointerType):
+            from_memory(self.emitter, name, element, result)
 
     def _store(self, op: ops.Store, names: Sequence[str]) -> None:
         if op.mask is not None:

@@ -1,0 +1,95 @@
+"""Where elements are: positions within blocks, and addresses in scratch memory."""
+
+from __future__ import annotations
+
+from mytriton.backends.cpu.held import memory_type
+from mytriton.backends.cpu.plan import Plan
+from mytriton.backends.cpu.views import View, lane_positions, log2, pieces
+from mytriton.backends.cpu.writer import POINTER, Text, dense, type_name
+from mytriton.ir.core import Value
+from mytriton.types import PointerType, ScalarType, element_of, i32
+
+
+def held_type(value: Value) -> ScalarType | PointerType:
+    """The type that the elements of a value have in memory."""
+    element = element_of(value.type)
+    return element if isinstance(element, PointerType) else memory_type(element)
+
+
+def slot(text: Text, plan: Plan, value: Value) -> str:
+    """The address at which a value is kept."""
+    name = text.name(value)
+    if text.once(f"{name}.kept"):
+        text.write(f"{name}.offset = arith.constant {plan.slots[value]} : i64")
+        types = f"({POINTER}, i64) -> {POINTER}, i8"
+        text.write(f"{name}.kept = llvm.getelementptr %scratch.base[{name}.offset] : {types}")
+    return f"{name}.kept"
+
+
+class Positions:
+    """The positions of the chunk that a loop is at, of `width` of `size` elements, in the sources of views."""
+
+    def __init__(self, text: Text, size: int, width: int) -> None:
+        self.text = text
+        self.bits, self.lane_bits = log2(size), log2(width)
+        self.width = width
+        self._views: dict[View, str] = {tuple(range(self.bits)): ""}
+        self._firsts: dict[View, str] = {}
+
+    def suffix(self, view: View) -> str:
+        """What tells the names of elements in one view from those in another; empty for the loop's own order."""
+        return self._views.setdefault(view, f".view_{len(self._views) - 1}")
+
+    def first(self, view: View) -> str:
+        """The position of the chunk's first element."""
+        if view not in self._firsts:
+            stem = f"%chunk{self.suffix(view)}"
+            total = "%chunk.i" if stem == "%chunk" else ""
+            for number, piece in enumerate(pieces(view, self.lane_bits) if not total else ()):
+                term = self._piece(f"{stem}.{number}", *piece)
+                if total:
+                    self.text.write(f"{stem}.sum_{number} = arith.addi {total}, {term} : i32")
+                    term = f"{stem}.sum_{number}"
+                total = term
+            self._firsts[view] = total or "%size.0"
+        return self._firsts[view]
+
+    def _piece(self, name: str, bit: int, at: int, count: int) -> str:
+        """Some bits of the chunk's position, moved to where they are in the source."""
+        value = "%chunk.i"
+        mask = ((1 << count) - 1) << at
+        if at + count < self.bits or (at > self.lane_bits and bit > 0):
+            value = self._apply(f"{name}.bits", "arith.andi", value, mask)
+        if at > bit:
+            value = self._apply(f"{name}.down", "arith.shrui", value, at - bit)
+        if at < bit:
+            value = self._apply(f"{name}.up", "arith.shli", value, bit - at)
+        return value
+
+    def _apply(self, name: str, operation: str, value: str, number: int) -> str:
+        self.text.write(f"{name}.by = arith.constant {number} : i32")
+        self.text.write(f"{name} = {operation} {value}, {name}.by : i32")
+        return name
+
+    def lane_offsets(self, view: View) -> str:
+        """Where each lane is from the first one, a vector."""
+        suffix = self.suffix(view)
+        if not suffix:
+            return f"%lanes.{self.width}"
+        name = f"%chunk{suffix}.offsets"
+        if self.text.once(name):
+            offsets = dense(lane_positions(view, self.width))
+            self.text.write(f"{name} = arith.constant {offsets} : {type_name(i32, self.width)}")
+        return name
+
+    def lanes(self, view: View) -> str:
+        """The positions of all of the chunk's elements, a vector."""
+        return self.vector(self.first(view), self.lane_offsets(view), f"%chunk{self.suffix(view)}.lanes")
+
+    def vector(self, first: str, offsets: str, name: str) -> str:
+        """`first` in all lanes plus `offsets`."""
+        if self.text.once(name):
+            vector = type_name(i32, self.width)
+            self.text.write(f"{name}.base = vector.broadcast {first} : i32 to {vector}")
+            self.text.write(f"{name} = arith.addi {name}.base, {offsets} : {vector}")
+        return name
