@@ -31,11 +31,16 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 def condition(node: ast.expr, lookup: Lookup) -> bool | None:
     """Whether a condition holds; None if that is not known."""
-    try:
-        value = _value(node, lookup)
-    except (TypeError, ValueError):  # it would raise when it is executed
-        return None
+    value = told(node, lookup)
     return None if value is MISSING else bool(value)
+
+
+def told(node: ast.expr, lookup: Lookup) -> Any:
+    """The value of an expression made of versions, environment variables and the like; `MISSING` if it is not known."""
+    try:
+        return _value(node, lookup)
+    except (TypeError, ValueError):  # it would raise when it is executed
+        return MISSING
 
 
 def _value(node: ast.expr, lookup: Lookup) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 import mytriton
 from mytriton import language
 from mytriton.diagnostics import CompileError
-from mytriton.frontend.conditions import condition
+from mytriton.frontend.conditions import condition, told
 from mytriton.frontend.decorators import (
     JIT_WRAPPER,
     first_config,
@@ -213,8 +213,15 @@ class _File:
 
     def _assigned(self, name: str, expr: ast.expr, names: Mapping[str, Any]) -> Any:
         named = resolve(expr, _lookup(names))  # `jit = triton.jit`
-        value = self.value(expr, names) if not makes_kernels(named) else named
-        return self._known.get(name, value) if isinstance(value, Unresolved) else value
+        if makes_kernels(named):
+            return named
+        value = self.value(expr, names)
+        if isinstance(value, Unresolved):
+            if name in self._known:
+                return self._known[name]
+            found = told(expr, _lookup(names))
+            return found if isinstance(found, bool) else value
+        return value
 
     def value(self, expr: ast.expr, names: Mapping[str, Any]) -> Any:
         """The value of an expression that the kernel language can compute; else `Unresolved`."""

@@ -84,23 +84,27 @@ def interpret(text: str, signature: str, args: Sequence[Any], grid: tuple[int, .
     run(func, args, grid)
 
 
-def value_of(expression: str, expected: Any, **inputs: Any) -> Any:
-    """What the interpreter computes for an expression of named NumPy arrays (blocks) and NumPy scalars, in an array of
-    the shape and dtype of `expected`. Other names in it are `shape`s of the inputs: `x_shape`."""
+def expression_kernel(expression: str, out: Any, inputs: dict[str, Any], said: str = "") -> tuple[str, str]:
+    """The text and signature of a kernel `k(*inputs, out)` that stores an expression of the inputs: blocks for NumPy
+    arrays, scalars for NumPy scalars. `said` is a statement about `result`."""
     lines, entries = [], []
-    for name, value in inputs.items():
+    for name, value in [*inputs.items(), ("out", out)]:
         element = next(t for t, dtype in DTYPES.items() if dtype == value.dtype)
-        entries.append(("*" if value.shape else "") + element.name)
-        if value.shape:
+        entries.append(("*" if value.shape or name == "out" else "") + element.name)
+        if value.shape and name != "out":
             offsets = f"tl.reshape(tl.arange(0, {value.size}), {value.shape})"
             lines.append(f"    {name} = tl.load({name} + {offsets})")
-    out = np.zeros(expected.shape, expected.dtype)
-    element = next(t for t, dtype in DTYPES.items() if dtype == out.dtype)
     pointer = f"out + tl.reshape(tl.arange(0, {out.size}), {out.shape})" if out.shape else "out"
-    lines += [f"    result = {expression}", f"    tl.store({pointer}, result)"]
+    lines += [f"    result = {expression}", *([f"    {said}"] if said else []), f"    tl.store({pointer}, result)"]
     head = HEAD + "from triton.language.extra import libdevice\n\n@triton.jit\n"
-    text = head + f"def k({', '.join([*inputs, 'out'])}):\n" + "\n".join(lines)
-    interpret(text, ", ".join([*entries, "*" + element.name]), [*inputs.values(), out.reshape(-1)])
+    return head + f"def k({', '.join([*inputs, 'out'])}):\n" + "\n".join(lines) + "\n", ", ".join(entries)
+
+
+def value_of(expression: str, expected: Any, **inputs: Any) -> Any:
+    """What the interpreter computes for an expression of NumPy arrays (blocks) and NumPy scalars, in an array of the
+    shape and dtype of `expected`."""
+    out = np.zeros(expected.shape, expected.dtype)
+    interpret(*expression_kernel(expression, out, inputs), [*inputs.values(), out.reshape(-1)])
     return out
 
 

@@ -152,6 +152,7 @@ def test_constexprs_of_the_first_configuration() -> None:
         ),
         ("if os.environ.get('MYTRITON_TEST_FAST', '0') == '1':\n    S = 1\nelse:\n    S = 2", 1),
         ("if os.getenv('MYTRITON_TEST_ABSENT') is None or torch.cuda.is_available():\n    S = 1", 1),
+        ("FAST = os.environ.get('MYTRITON_TEST_FAST', '0') == '1'\nif FAST:\n    S = 1\nelse:\n    S = 2", 1),
         ("S = 3\nif TYPE_CHECKING:\n    S = 1", 3),
         ("if torch.cuda.is_available():\n    S = 1\nelse:\n    S = 2", None),
         ("if len(x) > '3':\n    S = 1", None),
