@@ -1,8 +1,10 @@
 """Runs emitted CUDA C++ on the CPU: compiled with g++ behind stand-ins for what CUDA adds to C++.
 
 All kernels go into one library, each in a namespace of its own, with the undefined-behaviour sanitizer on: emitted code
-must have none. Threads run one after the other, the last first, which shows an order that was only hoped for; a kernel
-with a barrier gets one system thread for each of its threads.
+must have none. Threads run one after the other, the last first, which shows an order that was only hoped for. In a
+kernel with barriers or shuffles they are coroutines: a warp runs until all its lanes are at a shuffle, which it does,
+or at a barrier, where it waits for the other warps. So warps are as far apart as the barriers allow, and threads that
+do not come to the same place are an error.
 """
 
 from __future__ import annotations
@@ -18,28 +20,99 @@ from typing import Any
 import numpy as np
 
 _SHIM = r"""
-#include <barrier>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <memory>
-#include <thread>
+#include <string>
 #include <vector>
+#include <sys/mman.h>
+#include <ucontext.h>
 #define __global__
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(n)
+#define __shared__ static
+#define __align__(n) alignas(n)
 struct Index { unsigned x, y, z; };
-static thread_local Index threadIdx, blockIdx;
-static Index gridDim;
-static std::unique_ptr<std::barrier<>> meeting;
-static void __syncthreads() { meeting->arrive_and_wait(); }
+static Index threadIdx, blockIdx, gridDim;
+// --- threads that wait for each other
+enum Place { RUNNING, SHUFFLE, BARRIER, DONE };
+struct Thread { ucontext_t context; Place at; unsigned long long handed; };
+static std::vector<Thread> threads;
+static ucontext_t scheduler;
+static const std::function<void()>* body;
+static std::string fault;  // why the launch was stopped
+static Thread& self() { return threads[threadIdx.x]; }
+static void wait_at(Place place) {
+    self().at = place;
+    swapcontext(&self().context, &scheduler);
+}
+static void __syncthreads() { wait_at(BARRIER); }
+template <class T> static T handed_by(T x, unsigned lane) {
+    unsigned long long own = 0;
+    std::memcpy(&own, &x, sizeof x);
+    self().handed = own;
+    wait_at(SHUFFLE);
+    std::memcpy(&x, &threads[(threadIdx.x & ~31u) | (lane & 31)].handed, sizeof x);
+    wait_at(SHUFFLE);  // until all have read it
+    return x;
+}
+// The types there are shuffles for; others are converted to one, as on the device.
+#define SHUFFLES(T) \
+    static T __shfl_xor_sync(unsigned, T x, int mask) { return handed_by(x, threadIdx.x ^ mask); } \
+    static T __shfl_sync(unsigned, T x, int lane) { return handed_by(x, lane); }
+SHUFFLES(int) SHUFFLES(unsigned) SHUFFLES(long long) SHUFFLES(unsigned long long) SHUFFLES(float) SHUFFLES(double)
+static void run_thread() {
+    (*body)();
+    self().at = DONE;
+    swapcontext(&self().context, &scheduler);
+}
+static const size_t stack = 1 << 18;
+static void run_together(int count) {
+    static char* stacks = (char*)mmap(nullptr, 1024 * stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    threads.assign(count, Thread{});
+    for (int t = 0; t < count; ++t) {
+        getcontext(&threads[t].context);
+        threads[t].context.uc_stack = {stacks + t * stack, 0, stack};
+        makecontext(&threads[t].context, run_thread, 0);
+    }
+    for (int running = count; running > 0;) {
+        for (int warp = count / 32; warp-- > 0;) {
+            Place at = SHUFFLE;
+            while (at == SHUFFLE) {
+                for (unsigned lane = 32; lane-- > 0;) {
+                    threadIdx = {warp * 32 + lane, 0, 0};
+                    swapcontext(&scheduler, &self().context);
+                    if (lane < 31 && self().at != at) fault = "the lanes of a warp wait at different places";
+                    at = self().at;
+                    if (!fault.empty()) return;
+                }
+            }
+            if (at == DONE) running -= 32;
+        }
+        if (running > 0 && running < count) { fault = "not all warps come to a barrier"; return; }
+    }
+}
+// --- what assertions and prints call
+static void __assertfail(const char* message, const char* file, unsigned line, const char*, size_t) {
+    fault = std::string(file) + ":" + std::to_string(line) + ": thread " + std::to_string(threadIdx.x) +
+            ": assertion failed: " + message;
+    wait_at(DONE);
+}
+// --- cache hints
+#define LOADS(name) template <class T> static T name(const T* from) { return *from; }
+#define STORES(name) template <class T> static void name(T* to, T x) { *to = x; }
+LOADS(__ldca) LOADS(__ldcg) LOADS(__ldcs) LOADS(__ldcv) STORES(__stwb) STORES(__stcg) STORES(__stcs) STORES(__stwt)
+struct uint2 { unsigned x, y; };
+struct uint4 { unsigned x, y, z, w; };
 template <class To, class From> static To bits(From x) { To y; std::memcpy(&y, &x, sizeof y); return y; }
 static float __int_as_float(unsigned x) { return bits<float>(x); }
 static float __uint_as_float(unsigned x) { return bits<float>(x); }
 static unsigned __float_as_uint(float x) { return bits<unsigned>(x); }
 static double __longlong_as_double(unsigned long long x) { return bits<double>(x); }
+static int __float_as_int(float x) { return bits<int>(x); }
 // Conversions saturate; NaN gives 0 only from f32 to 32 bits, else the least integer (PTX ISA, "cvt").
 template <class To, class From> static To saturate(From x, To nan) {
     const From limit = std::ldexp(From(1), std::numeric_limits<To>::digits);
@@ -71,16 +144,18 @@ static float __ull2float_rz(unsigned long long x) { return toward_zero(x, (float
 EXTREMES(int) EXTREMES(unsigned) EXTREMES(long long) EXTREMES(unsigned long long)
 static float mt_f16_to_f32(unsigned short h) { return (float)bits<_Float16>(h); }
 static unsigned short mt_f32_to_f16(float x) { return bits<unsigned short>((_Float16)x); }
-static void launch(const std::function<void()>& kernel, Index grid, int threads, bool together) {
+static const char* launch(const std::function<void()>& kernel, Index grid, int count, bool together) {
+    fault.clear();
     gridDim = grid;
+    body = &kernel;
     for (unsigned z = 0; z < grid.z; ++z) for (unsigned y = 0; y < grid.y; ++y) for (unsigned x = 0; x < grid.x; ++x) {
-        auto one = [&](int t) { blockIdx = {x, y, z}; threadIdx = {unsigned(t), 0, 0}; kernel(); };
-        if (!together) { for (int t = threads; t-- > 0;) one(t); continue; }
-        meeting = std::make_unique<std::barrier<>>(threads);
-        std::vector<std::thread> all;
-        for (int t = threads; t-- > 0;) all.emplace_back(one, t);
-        for (auto& thread : all) thread.join();
+        blockIdx = {x, y, z};
+        if (together) run_together(count);
+        else for (unsigned t = count; t-- > 0;) { threadIdx = {t, 0, 0}; kernel(); }
+        if (!fault.empty()) return fault.c_str();
     }
+    std::fflush(stdout);
+    return "";
 }
 """
 
@@ -91,6 +166,10 @@ _CHECKS = "signed-integer-overflow,integer-divide-by-zero,shift,float-cast-overf
 _SIGNATURE = re.compile(r"^(?:void )?(\w+)\((.*)\) \{$", re.MULTILINE)
 
 
+class Stopped(Exception):
+    """The launch was stopped; the message says why."""
+
+
 @dataclass(frozen=True)
 class Library:
     """The compiled kernels, by their number in the list they were built from."""
@@ -98,13 +177,17 @@ class Library:
     handle: ctypes.CDLL
 
     def run(self, number: int, grid: tuple[int, int, int], args: Sequence[Any], types: Sequence[Any]) -> None:
-        """Launch a kernel on NumPy arrays (in place) and scalars; `types` are NumPy types, None for an array."""
+        """Launch a kernel on NumPy arrays (in place) and scalars; `types` are NumPy types, None for an array. Raises
+        `Stopped` where an assertion fails or threads do not meet."""
         holders = [
             np.array(a.ctypes.data, np.uint64) if t is None else np.array(a, t)
             for a, t in zip(args, types, strict=True)
         ]
         pointers = (ctypes.c_void_p * len(holders))(*[h.ctypes.data for h in holders])
-        self.handle[f"run_{number}"](pointers, *grid)
+        launch = self.handle[f"run_{number}"]
+        launch.restype = ctypes.c_char_p
+        if fault := launch(pointers, *grid):
+            raise Stopped(fault.decode())
 
 
 def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
@@ -115,11 +198,11 @@ def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
         found = list(_SIGNATURE.finditer(text))[-1]
         types = [p.strip().rsplit(" ", 1)[0] for p in found[2].split(",") if p.strip()]
         arguments = ", ".join(f"*({t}*)args[{i}]" for i, t in enumerate(types))
-        together = "true" if "__syncthreads" in text else "false"
+        together = "true" if re.search("__syncthreads|__shfl|__assertfail", text) else "false"
         parts.append(f"namespace k{number} {{\n{text}\n}}")
         parts.append(
-            f'extern "C" void run_{number}(void** args, unsigned x, unsigned y, unsigned z) {{\n'
-            f"    launch([=] {{ k{number}::{found[1]}({arguments}); }}, {{x, y, z}}, {threads}, {together});\n}}"
+            f'extern "C" const char* run_{number}(void** args, unsigned x, unsigned y, unsigned z) {{\n'
+            f"    return launch([=] {{ k{number}::{found[1]}({arguments}); }}, {{x, y, z}}, {threads}, {together});\n}}"
         )
     source, target = folder / "kernels.cpp", folder / "kernels.so"
     source.write_text("\n".join(parts))

@@ -17,7 +17,6 @@ from mytriton.ir.core import Func
 from mytriton.layout.program import LaidOut
 from mytriton.stage import Clock, Compilation, Line, Stage
 from mytriton.target import Target
-from mytriton.types import shape_of
 
 
 class CudaBackend:
@@ -42,17 +41,12 @@ class CudaBackend:
         return None
 
     def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
-        """Operations and shapes there is no CUDA text for."""
-        findings = []
-        for op in func.walk():
-            if type(op) not in SUPPORTED:
-                message = f"the cuda backend cannot compile `{op.opcode}`"
-            elif any(len(shape_of(v.type)) > 1 for v in (*op.operands, *op.results)):
-                message = f"the cuda backend takes blocks of one dimension; `{op.opcode}` has more"
-            else:
-                continue
-            findings.append(Diagnostic("MT510", message, op.span, stage="cuda"))
-        return findings
+        """Operations there is no CUDA text for."""
+        return [
+            Diagnostic("MT510", f"the cuda backend cannot compile `{op.opcode}`", op.span, stage="cuda")
+            for op in func.walk()
+            if type(op) not in SUPPORTED
+        ]
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         """See `planned`."""

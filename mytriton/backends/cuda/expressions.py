@@ -49,12 +49,15 @@ _FUNCTIONS = {
     ops.Maximum: "fmax",
     ops.Minimum: "fmin",
 }
+_KEEPING_NAN: dict[type[Op], str] = {ops.MaximumNan: "mt_max_nan", ops.MinimumNan: "mt_min_nan"}
 _WRAPPING = (ops.Add, ops.Sub, ops.Mul)
 _SHIFTS: dict[type[Op], tuple[str, str]] = {ops.Shl: ("mt_shl", "<<"), ops.Shr: ("mt_shr", ">>")}
 _INTEGER_CALLS = {ops.FloorDiv: ("mt_div", "/"), ops.Mod: ("mt_mod", "%")}
 
 #: The elementwise operations there is an expression for.
-ELEMENTWISE = frozenset((*_INFIX, *_FUNCTIONS, *_SHIFTS, ops.FloorDiv, ops.Neg, ops.Not, ops.Select))
+ELEMENTWISE = frozenset(
+    (*_INFIX, *_FUNCTIONS, *_KEEPING_NAN, *_SHIFTS, ops.FloorDiv, ops.Neg, ops.Not, ops.Select, ops.Bitcast)
+)
 
 Constant: TypeAlias = bool | int | float | None
 
@@ -99,6 +102,8 @@ class Expressions:
         which is what converts it."""
         if isinstance(op, ops.Select):
             return f"({operands[0]} ? {operands[1]} : {operands[2]})"
+        if isinstance(op, ops.Bitcast):
+            return self._bitcast(operands[0], element, op.to)
         if isinstance(element, PointerType):
             # C++ orders pointers into one array only; addresses are ordered always.
             operands = [f"(unsigned long long){text}" for text in operands]
@@ -110,6 +115,17 @@ class Expressions:
         if isinstance(op, ops.Not):
             return f"(!{operands[0]})"
         return f"({operands[0]} {_INFIX[type(op)]} {operands[1]})"
+
+    @staticmethod
+    def _bitcast(text: str, source: ScalarType | PointerType, to: ScalarType | PointerType) -> str:
+        """The same bits. f16 and bf16 are held as their bits; integers of one width convert to each other by theirs."""
+        kinds = [t.kind if isinstance(t, ScalarType) and t in (f32, f64) else "bits" for t in (source, to)]
+        if kinds[0] == kinds[1]:
+            return text if source == to else f"({c_type(to)}){text}"
+        assert isinstance(to, ScalarType)
+        if kinds[1] == "float":
+            return f"__int_as_float({text})" if to == f32 else f"__longlong_as_double({text})"
+        return f"__float_as_int({text})" if source == f32 else f"__double_as_longlong({text})"
 
     def _float(self, op: Op, element: ScalarType, operands: list[str], constants: Sequence[Constant]) -> str:
         if isinstance(op, (ops.Neg, ops.Abs)) and element in (f16, bf16):
@@ -126,6 +142,8 @@ class Expressions:
         function = _FUNCTIONS.get(type(op))
         if isinstance(op, ops.Exp2) and element == f32:  # exp2f may be 2.1 ULP off
             return self._prelude.call("mt_exp2", *operands)
+        if isinstance(op, (ops.MaximumNan, ops.MinimumNan)):
+            return self.cast(self._prelude.call(f"{_KEEPING_NAN[type(op)]}_{compute}", *operands), compute, element)
         if function is not None:
             text = f"{function}{'f' if compute == f32 else ''}({', '.join(operands)})"
         else:

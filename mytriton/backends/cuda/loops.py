@@ -1,4 +1,4 @@
-"""Cuts segments into the loops that are printed: elementwise ones, and ones that access memory in wide chunks.
+"""Cuts items into the parts that are printed: loops over registers, exchanges, and structured operations with theirs.
 
 A thread's registers hold runs of consecutive elements (`Layout.vector`). Where the addresses of a run are proven to be
 consecutive and aligned, one access of up to 16 bytes does for several registers.
@@ -6,15 +6,16 @@ consecutive and aligned, one access of up to 16 bytes does for several registers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TypeAlias
 
 from mytriton.analysis.axis import AxisInfo
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value, definitions
 from mytriton.layout.assign import VECTOR_BYTES
-from mytriton.layout.program import LaidOut
+from mytriton.layout.program import Exchange, Item, LaidOut, Nested
 from mytriton.types import PointerType, element_of, shape_of
 
 
@@ -33,15 +34,34 @@ class Loop:
         object.__setattr__(self, "results", frozenset(v for op in self.ops for v in op.results))
 
 
-def cut(laid_out: LaidOut, printed: Callable[[Op], bool], widths: Mapping[Op, int]) -> list[Loop]:
-    """The loops of a program, over the operations that are `printed`."""
-    loops = []
-    for segment in laid_out.segments:
-        barrier = segment.barrier
-        for step, group in groupby(filter(printed, segment.ops), lambda op: widths.get(op, 1)):
-            loops.append(Loop(tuple(group), segment.registers, step, barrier))
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A structured operation and the parts of its blocks."""
+
+    op: ops.For | ops.While | ops.If
+    blocks: tuple[tuple[Part, ...], ...]
+    barrier: bool = False
+
+
+Part: TypeAlias = "Loop | Exchange | Structure"
+
+
+def cut(items: Sequence[Item], printed: Callable[[Op], bool], widths: Mapping[Op, int]) -> tuple[Part, ...]:
+    """The parts of a program, or of a block, over the operations that are `printed`."""
+    parts: list[Part] = []
+    for item in items:
+        if isinstance(item, Nested):
+            # Recursion follows the nesting of loops in the kernel, not its length.
+            parts.append(Structure(item.op, tuple(cut(b, printed, widths) for b in item.blocks), item.barrier))
+            continue
+        if isinstance(item, Exchange):
+            parts.append(item)
+            continue
+        barrier = item.barrier
+        for step, group in groupby(filter(printed, item.ops), lambda op: widths.get(op, 1)):
+            parts.append(Loop(tuple(group), item.registers, step, barrier))
             barrier = False
-    return loops
+    return tuple(parts)
 
 
 def access_widths(laid_out: LaidOut, axis: Mapping[Value, AxisInfo]) -> dict[Op, int]:
@@ -49,26 +69,30 @@ def access_widths(laid_out: LaidOut, axis: Mapping[Value, AxisInfo]) -> dict[Op,
     widths: dict[Op, int] = {}
     defined = definitions(laid_out.func)
     for segment in laid_out.segments:
-        layout = segment.layout
-        if layout is None or layout.vector == 1 or layout.free_bits()[0]:
+        if segment.registers == 1:
             continue
         for op in segment.ops:
-            if not isinstance(op, (ops.Load, ops.Store)):
+            if not isinstance(op, (ops.Load, ops.Store)) or (isinstance(op, ops.Load) and op.volatile):
                 continue
-            element = element_of(op.pointer.type)
+            layout, element = laid_out.layouts[op.pointer], element_of(op.pointer.type)
             assert isinstance(element, PointerType)
             pointer, most = axis[op.pointer], VECTOR_BYTES // element.element.bytes
             width = min(layout.vector, pointer.contiguous, pointer.divisible, most)
-            if width > 1 and (isinstance(op, ops.Store) or op.other is None or is_scalar(op.other, defined)):
+            copies = layout.free_bits()[0]
+            if width > 1 and not copies and (isinstance(op, ops.Store) or _is_simple(op.other, defined)):
                 widths[op] = width
     return widths
+
+
+def _is_simple(other: Value | None, defined: Mapping[Value, Op]) -> bool:
+    return other is None or is_scalar(other, defined)
 
 
 def is_scalar(value: Value, defined: Mapping[Value, Op]) -> bool:
     """Whether all elements of a value are one scalar by its making, so that it prints as a scalar."""
     while shape_of(value.type):
         op = defined.get(value)
-        if not isinstance(op, (ops.Splat, ops.Cast)):
+        if not isinstance(op, (ops.Splat, ops.Cast, ops.Reshape, ops.Transpose, ops.Broadcast)):
             return False
         value = op.source
     return True

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 
-from mytriton.ir.core import Func, Value
+from mytriton.backends.cuda.variables import Scope, Variable
+from mytriton.ir.core import Func
 
 _KEYWORDS = """
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class co_await
@@ -19,14 +20,16 @@ typeid typename typeof union unsigned using virtual void volatile wchar_t while 
 
 #: Names the emitted text relies on; a parameter of the same name would hide them.
 _USED = """
-threadIdx blockIdx blockDim gridDim warpSize r max min expf exp logf log sqrtf sqrt fabsf fabs fmaxf fmax fminf fmin
+threadIdx blockIdx blockDim gridDim warpSize r lane part round printf max min
+expf exp logf log sqrtf sqrt fabsf fabs fmaxf fmax fminf fmin
 fmodf fmod exp2f exp2 log2f log2 rsqrtf rsqrt sinf sin cosf cos tanhf tanh erff erf floorf floor ceilf ceil powf pow
 fmaf fma rintf main linux unix
 """
 
 _RESERVED = frozenset((_KEYWORDS + _USED).split())
-# `v3` and `vc3` name values, `mt_...` helper functions, `p_...` names mangled here; `__...` and `_X...` are reserved.
-_OURS = re.compile(r"vc?\d+|mt_.*|p_.*|_[A-Z_].*|.*__.*")
+# `v3`, `vc3` and `v3_...` name values and what belongs to them, `mt_...` helper functions, `p_...` names mangled here;
+# `__...` and `_X...` are reserved.
+_OURS = re.compile(r"vc?\d+(_.*)?|mt_.*|p_.*|_[A-Z_].*|.*__.*")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -38,14 +41,32 @@ def mangle(name: str) -> str:
     return "p_" + "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in name)
 
 
-def value_names(func: Func, values: Iterable[Value], use_hints: bool) -> Callable[[Value], str]:
-    """The naming of a function's values: parameters by their mangled name, others `v3` for `%3`, or the author's own
-    name (tuned form) where it is legal and no other value has it."""
-    values = list(values)
-    taken = Counter([p.id for p in func.params] + [v.hint for v in values])
-    unique = {hint for hint, count in taken.items() if count == 1} if use_hints else set()
-    names = {p: mangle(p.id) for p in func.params}
-    for value in values:
-        own = value.hint in unique and mangle(value.hint) == value.hint
-        names[value] = value.hint if own else "v" + value.id.removeprefix("%")
-    return names.__getitem__
+def variable_names(func: Func, variables: Sequence[Variable], use_hints: bool) -> dict[Variable, str]:
+    """The name of every variable: `v3` for the first of its values, `%3`, or the author's own name (tuned form) where
+    it is legal and no other variable that could be meant there has it."""
+    claims: dict[str, list[Variable]] = {}
+    for variable in variables if use_hints else ():
+        for hint in variable.hints:
+            if mangle(hint) == hint:
+                claims.setdefault(hint, []).append(variable)
+    parameters = {p.id for p in func.params}
+    owners = {hint: _owners(claimants) for hint, claimants in claims.items() if hint not in parameters}
+    names = {}
+    for variable in variables:
+        own = (hint for hint in variable.hints if variable in owners.get(hint, ()))
+        names[variable] = next(own, "v" + variable.values[0].id.removeprefix("%"))
+    return names
+
+
+def _owners(claimants: Sequence[Variable]) -> set[Variable]:
+    """Of the variables that want a name those that may have it: where it can mean no other of them. Carried ones go
+    before: they are what the author's name stands for from one trip to the next."""
+    claimants = [v for v in claimants if v.carried] or claimants
+    count = Counter(v.scope for v in claimants)
+    around = {v.scope[:length] for v in claimants for length in range(len(v.scope))}
+
+    def is_apart(scope: Scope) -> bool:
+        outer = any(scope[:length] in count for length in range(len(scope)))
+        return count[scope] == 1 and scope not in around and not outer
+
+    return {v for v in claimants if is_apart(v.scope)}

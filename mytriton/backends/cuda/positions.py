@@ -1,4 +1,4 @@
-"""Layouts as C++ expressions of `threadIdx.x` and the register number `r`."""
+"""Layouts, and the ways between them, as C++ expressions of `threadIdx.x` and the register number `r`."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def owner(layout: Layout, threads: int) -> list[str]:
     if register:
         conditions.append(f"(r & {register}) == 0")
     return conditions
+
+
+def bits(name: str, masks: Sequence[int]) -> str:
+    """The number that a bit map gives for the number `name`, whose bits are as many as the masks: `(r >> 2) * 4`."""
+    return " + ".join(_terms(name, masks)) or "0"
 
 
 def _or(entries: Sequence[int]) -> int:

@@ -141,6 +141,27 @@ __device__ void mt_store_each(const bool* wanted, M* to, const T* from) {
 }""",
 }
 
+# The trips of a loop: counted, because one step more than the last may be no number of the type. {0} is the type's
+# name, {1} its C++ type, {2} its unsigned one.
+_TRIPS = """\
+__device__ {2} mt_trips_{0}({1} lower, {1} upper, {1} step) {{
+    if (step > 0 && lower < upper) return (({2})upper - ({2})lower - 1) / ({2})step + 1;
+    if (step < 0 && lower > upper) return (({2})lower - ({2})upper - 1) / (0 - ({2})step) + 1;
+    return 0;
+}}"""
+for _type in INTEGERS:
+    if _type.bits >= 32:
+        _unsigned = next(t for t in INTEGERS if t.bits == _type.bits and not t.signed)
+        _TEXTS[f"mt_trips_{_type}"] = _TRIPS.format(_type.name, c_type(_type), c_type(_unsigned))
+
+# fmax and fmin ignore a NaN; a sum does not.
+for _name, _float in (("f32", "float"), ("f64", "double")):
+    for _which in ("max", "min"):
+        _TEXTS[f"mt_{_which}_nan_{_name}"] = f"""\
+__device__ {_float} mt_{_which}_nan_{_name}({_float} x, {_float} y) {{
+    return x != x || y != y ? x + y : f{_which}{"f" if _float == "float" else ""}(x, y);
+}}"""
+
 # Integer functions, once for each type: {0} its name, {1} its C++ type, {2} its unsigned one, {3} its last bit, {4} and
 # {5} its least and greatest value; {6} to {8} the source and the instruction of a conversion.
 _INTEGER_TEXTS = {
@@ -198,7 +219,7 @@ class Prelude:
         self._texts = {**_TEXTS, "mt_f32_to_bf16": _BF16_INSTRUCTION if has_instruction else _BF16_INTEGER}
         self._used: dict[str, None] = {}
 
-    def call(self, function: str, *arguments: str, width: int | None = None) -> str:
+    def call(self, function: str, *arguments: str, width: int | None = None, hint: str = "") -> str:
         """The text of a call, `mt_load<4>(...)` with a width; the function will be declared and defined."""
         if width is not None:
             self._used["mt_vector"] = None

@@ -1,0 +1,283 @@
+"""What threads combine or hand to each other: registers in trees, lanes by shuffles, warps through shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+
+from mytriton.backends.cuda.expressions import without_parentheses
+from mytriton.backends.cuda.facts import Facts
+from mytriton.backends.cuda.literals import c_type
+from mytriton.backends.cuda.positions import bits, owner, position
+from mytriton.backends.cuda.values import Values
+from mytriton.backends.cuda.writer import Writer
+from mytriton.ir import ops
+from mytriton.ir.core import Value
+from mytriton.layout.layout import Layout
+from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.program import SHARED_BYTES, Exchange, LaidOut
+from mytriton.layout.routes import Reduction, reduction, route
+from mytriton.types import PointerType, element_of, is_pointer
+
+#: The kernel's buffer in shared memory.
+SHARED = "mt_shared"
+_WHOLE_WARP = "0xffffffffu"
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How an exchange goes through the buffer: `size` elements at a time, `count` times."""
+
+    size: int
+    count: int
+    bytes: int
+
+
+def _bytes(value: Value) -> int:
+    element = element_of(value.type)
+    return 8 if isinstance(element, PointerType) else element.bytes
+
+
+def rounds(laid_out: LaidOut, op: Convert | PartialReduce) -> Rounds | None:
+    """None if the exchange needs no shared memory. A conversion takes a part of the block at a time; a reduction some
+    registers, for each of which every warp hands in the elements that are not copies."""
+    layout, unit = laid_out.layouts[op.source], _bytes(op.source)
+    if isinstance(op, Convert):
+        if op.through != "shared":
+            return None
+        size = min(layout.size, SHARED_BYTES // unit)
+        return Rounds(size, layout.size // size, size * unit)
+    if op.across != "warps":
+        return None
+    parts = 1 << sum(entry != 0 for entry in (*layout.lane, *layout.warp))
+    registers = min(layout.registers, SHARED_BYTES // (parts * unit))
+    return Rounds(registers, layout.registers // registers, registers * parts * unit)
+
+
+def shared_bytes(laid_out: LaidOut) -> int:
+    """The size of the buffer that a kernel needs; 0 if it needs none."""
+    exchanges = (item.op for item in laid_out.walk() if isinstance(item, Exchange))
+    return max((r.bytes for op in exchanges if (r := rounds(laid_out, op))), default=0)
+
+
+class Exchanges:
+    """Prints the exchanges of one kernel."""
+
+    def __init__(self, facts: Facts, values: Values, writer: Writer) -> None:
+        self._facts = facts
+        self._values = values
+        self._writer = writer
+
+    def __call__(self, exchange: Exchange) -> None:
+        """Write an exchange."""
+        op = exchange.op
+        self._writer.start(op.span, (op.result, op.source))
+        self._values.declare_array(op.result)
+        if isinstance(op, PartialReduce):
+            layout = self._facts.laid_out.layouts[op.source]
+            plan = reduction(layout, op.axis, op.bits, op.across)
+            match op.across:
+                case "registers":
+                    self._registers(op, plan)
+                case "lanes":
+                    self._lanes(op, plan)
+                case _:
+                    self._warps(exchange, op, layout, plan)
+        elif op.through == "shared":
+            self._through_shared(exchange, op)
+        else:
+            self._within_warps(op)
+
+    def _element(self, value: Value, index: str = "r") -> str:
+        """An element of the operand or the result, neither of which is an expression if it is in an array."""
+        if value in self._facts.arrays or self._facts.named(value) in self._facts.arrays:
+            return self._values.element(value, index)
+        return self._values(value)
+
+    def _set(self, value: Value, text: str, index: str = "r") -> None:
+        is_array = value in self._facts.arrays
+        target = self._values.element(value, index) if is_array else self._values.target(value)
+        self._writer.line(f"{target} = {without_parentheses(text)};")
+
+    # --- reductions ---------------------------------------------------------------------------------------------------
+
+    def _combined(self, op: PartialReduce, x: str, y: str) -> str:
+        element = element_of(op.source.type)
+        # An operation that no one knows the ranges of: the sum of all elements may wrap where that of two may not.
+        unknown = Value("", element)
+        combine = ops.COMBINE[op.combine](lhs=unknown, rhs=unknown, results=(unknown,))
+        return self._values.expressions(combine, element, [x, y], [None, None])
+
+    def _tree(self, op: PartialReduce, masks: Sequence[int], count: int, read: Callable[[str], str], index: str) -> str:
+        """Combine `count` elements that `read` gives for an index text, by the bits `masks` of the index, in halves: a
+        serial chain would lose what a tree keeps. The last step is the text that is returned, of the index named
+        `index`; the others go into an array."""
+        array = self._values.own_name(op.result, "tree")
+        levels = list(_levels(masks, count))
+        for number, level in enumerate(levels[:-1]):
+            if number == 0:
+                self._writer.line(f"{c_type(op.result.type)} {array}[{level.count}];")
+            with self._writer.loop(level.count, name=index):
+                low, high = level.pair(index)
+                self._writer.line(
+                    f"{array}[{index}] = {without_parentheses(self._combined(op, read(low), read(high)))};"
+                )
+            read = lambda at: f"{array}[{without_parentheses(at)}]"  # noqa: E731
+        return self._combined(op, *map(read, levels[-1].pair(index)))
+
+    def _registers(self, op: PartialReduce, plan: Reduction) -> None:
+        read = lambda at: self._element(op.source, at)  # noqa: E731
+        last = self._tree(op, plan.combined, self._facts.registers(op.source), read, "r")
+        with self._writer.loop(self._facts.registers(op.result)):
+            self._set(op.result, last)
+
+    def _lanes(self, op: PartialReduce, plan: Reduction) -> None:
+        with self._writer.loop(self._facts.registers(op.result)):
+            self._set(op.result, self._element(op.source))
+            result = self._element(op.result)
+            for high, low in _runs(plan.combined):
+                if high == low:
+                    self._set(op.result, self._combined(op, result, self._shuffle_xor(result, str(high))))
+                    continue
+                self._writer.line("#pragma unroll")
+                end = f"lane >= {low}" if low > 1 else "lane > 0"
+                with self._writer.block(f"for (int lane = {high}; {end}; lane /= 2)"):
+                    self._set(op.result, self._combined(op, result, self._shuffle_xor(result, "lane")))
+
+    def _shuffle_xor(self, text: str, mask: str) -> str:
+        return f"__shfl_xor_sync({_WHOLE_WARP}, {text}, {mask})"
+
+    # --- shared memory ------------------------------------------------------------------------------------------------
+
+    def _warps(self, exchange: Exchange, op: PartialReduce, layout: Layout, plan: Reduction) -> None:
+        way = rounds(self._facts.laid_out, op)
+        assert way is not None
+        # A slot for each thread that holds no copy. What is combined has the highest bits of its number, so that the
+        # threads of a warp read consecutive ones.
+        threads = (*layout.lane, *layout.warp)
+        combined = sum(plan.combined) << len(layout.lane)
+        held = [i for i, entry in enumerate(threads) if entry]
+        ordered = sorted(held, key=lambda i: combined >> i & 1)
+        slots = {bit: 1 << number for number, bit in enumerate(ordered)}
+        total, own = 1 << len(held), 1 << len(held) - len(plan.combined)
+        slot = bits("threadIdx.x", [slots.get(i, 0) for i in range(len(threads))])
+        group = bits("threadIdx.x", [slots.get(i, 0) % own for i in range(len(threads))])
+
+        buffer = self._buffer(op, "parts")
+        row = _times("r", total) if way.size > 1 else ""
+        read = lambda at: f"{buffer}[{_plus(group, row, _times(at, own))}]"  # noqa: E731
+        with self._each_round(way, exchange.barrier) as register:
+            with self._writer.loop(way.size), self._under(owner(layout, self._facts.target.threads)):
+                self._writer.line(f"{buffer}[{_plus(slot, row)}] = {self._element(op.source, register)};")
+            self._writer.line("__syncthreads();")
+            with self._writer.loop(way.size):
+                parts = len(plan.combined)
+                last = self._tree(op, [1 << i for i in range(parts)], 1 << parts, read, "part")
+                self._set(op.result, last, register)
+
+    def _through_shared(self, exchange: Exchange, op: Convert) -> None:
+        way = rounds(self._facts.laid_out, op)
+        assert way is not None
+        have, want = (self._facts.laid_out.layouts[v] for v in (op.source, op.result))
+        buffer = self._buffer(op, "block")
+        with self._each_round(way, exchange.barrier):
+            with self._writer.loop(have.registers):
+                at, inside = self._place(op, have, way)
+                with self._under([*inside, *owner(have, self._facts.target.threads)]):
+                    self._writer.line(f"{buffer}[{at}] = {self._element(op.source)};")
+            self._writer.line("__syncthreads();")
+            with self._writer.loop(want.registers):
+                at, inside = self._place(op, want, way)
+                with self._under(inside):
+                    self._set(op.result, f"{buffer}[{at}]")
+
+    def _place(self, op: Convert, layout: Layout, way: Rounds) -> tuple[str, list[str]]:
+        """The place in the buffer of register `r`, and the condition that its turn has come."""
+        if way.count == 1:
+            return position(layout, 0), []
+        at = self._values.own_name(op.result, "at")
+        self._writer.line(f"int {at} = {position(layout, 0)};")
+        return f"{at} & {way.size - 1}", [f"{at} >> {way.size.bit_length() - 1} == round"]
+
+    def _buffer(self, op: Convert | PartialReduce, what: str) -> str:
+        name, type_ = self._values.own_name(op.result, what), c_type(op.source.type)
+        self._writer.line(f"{type_}* {name} = ({type_}*){SHARED};")
+        return name
+
+    @contextmanager
+    def _each_round(self, way: Rounds, barrier: bool) -> Iterator[str]:
+        """The rounds of an exchange; gives the index of the register that is number `r` of a round."""
+        if way.count == 1:
+            if barrier:
+                self._writer.line("__syncthreads();")
+            yield "r"
+            return
+        self._writer.line("#pragma unroll")
+        with self._writer.block(f"for (int round = 0; round < {way.count}; ++round)"):
+            self._writer.line("__syncthreads();")
+            yield _plus(_times("round", way.size), "r" if way.size > 1 else "")
+
+    def _under(self, conditions: Sequence[str]) -> AbstractContextManager[None]:
+        return self._writer.block(f"if ({' && '.join(conditions)})") if conditions else nullcontext()
+
+    # --- within a warp ------------------------------------------------------------------------------------------------
+
+    def _within_warps(self, op: Convert) -> None:
+        layouts = self._facts.laid_out.layouts
+        way = route(layouts[op.source], layouts[op.result])
+        assert way is not None, "the layout step would have gone through shared memory"
+        with self._writer.loop(self._facts.registers(op.result)):
+            text = self._element(op.source, bits("r", way.register))
+            if not way.stays:
+                by_thread = bits("threadIdx.x", [*way.lane_by_lane, *way.lane_by_warp])
+                lane = _plus(by_thread, bits("r", way.lane_by_register))
+                if is_pointer(op.source.type):
+                    text = f"({c_type(op.source.type)})__shfl_sync({_WHOLE_WARP}, (unsigned long long){text}, {lane})"
+                else:
+                    text = f"__shfl_sync({_WHOLE_WARP}, {text}, {lane})"
+            self._set(op.result, text)
+
+
+@dataclass(frozen=True)
+class _Level:
+    """A step of a tree: `count` pairs, whose indices differ in bit `bit`."""
+
+    count: int
+    bit: int
+
+    def pair(self, name: str) -> tuple[str, str]:
+        """The two indices that make the index `name`."""
+        if self.count == 1:
+            return "0", "1"
+        low = bits(name, [1 << i + (i >= self.bit) for i in range(self.count.bit_length() - 1)])
+        return low, f"{low} + {1 << self.bit}"
+
+
+def _levels(masks: Sequence[int], count: int) -> Iterator[_Level]:
+    """The steps that combine `count` elements by bits of their index: the highest first, whose pairs are halves."""
+    left = [1 << i for i in range(count.bit_length() - 1)]
+    for mask in sorted(masks, reverse=True):
+        bit = left.index(mask)
+        left.pop(bit)
+        yield _Level(1 << len(left), bit)
+
+
+def _runs(masks: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Single-bit masks, in runs of consecutive bits: the highest and the lowest of each, the highest run first."""
+    high = 0
+    for mask in sorted(masks, reverse=True):
+        high = high or mask
+        if mask >> 1 not in masks:
+            yield high, mask
+            high = 0
+
+
+def _times(text: str, factor: int) -> str:
+    if text.isdecimal():
+        return str(int(text) * factor)
+    return text if factor == 1 else f"({text}) * {factor}" if " " in text else f"{text} * {factor}"
+
+
+def _plus(*texts: str) -> str:
+    return " + ".join(t for t in texts if t not in ("", "0")) or "0"

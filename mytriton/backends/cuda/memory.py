@@ -1,0 +1,110 @@
+"""Loads and stores as statements: of one element, or of several with one wide access."""
+
+from __future__ import annotations
+
+from mytriton.backends.cuda.facts import Facts
+from mytriton.backends.cuda.literals import c_type, literal
+from mytriton.backends.cuda.positions import owner
+from mytriton.backends.cuda.values import Values
+from mytriton.backends.cuda.writer import Writer
+from mytriton.ir import ops
+from mytriton.ir.core import Value
+from mytriton.types import ScalarType, element_of, i1
+
+
+class Memory:
+    """Prints the accesses of one kernel. Cache hints are those of the instruction; eviction hints are not printed."""
+
+    def __init__(self, facts: Facts, values: Values, writer: Writer) -> None:
+        self._facts = facts
+        self._values = values
+        self._writer = writer
+
+    # --- loads --------------------------------------------------------------------------------------------------------
+
+    def load(self, op: ops.Load) -> str:
+        """The expression of a load of one element."""
+        element = element_of(op.result.type)
+        assert isinstance(element, ScalarType)
+        place = self._loaded(op)
+        if element == i1:
+            place += " != 0"
+        if op.mask is None:
+            return place if element != i1 else f"({place})"
+        other = literal(0, element) if op.other is None else self._values(op.other)
+        return f"({self._values(op.mask)} ? {place} : {other})"
+
+    def wide_load(self, op: ops.Load, width: int) -> str:
+        """The call that loads `width` elements."""
+        values, call = self._values, self._values.prelude.call
+        element = element_of(op.result.type)
+        assert isinstance(element, ScalarType)
+        arguments = [values.chunk(op.result), self._address(op.pointer)]
+        if op.mask is None:
+            return call("mt_load", *arguments, width=width, hint=op.cache)
+        other = literal(0, element) if op.other is None else values(op.other)
+        if self._facts.is_uniform(op.mask, width):
+            return call("mt_load_if", values(op.mask), *arguments, other, width=width, hint=op.cache)
+        return call("mt_load_each", values.chunk(op.mask), *arguments, other, width=width, hint=op.cache)
+
+    def _loaded(self, op: ops.Load) -> str:
+        if op.volatile:
+            return f"*(volatile {c_type(op.pointer.type)})({self._address(op.pointer)})"
+        if instruction := _LOADS.get(op.cache):
+            return f"{instruction}({self._address(op.pointer)})"
+        return self._place(op.pointer)
+
+    # --- stores -------------------------------------------------------------------------------------------------------
+
+    def store(self, op: ops.Store, width: int) -> None:
+        """Write the statement of a store of `width` elements."""
+        conditions = []
+        if op.mask is not None and (width == 1 or self._facts.is_uniform(op.mask, width)):
+            conditions.append(self._values(op.mask))
+        # Threads may hold copies of an element; one of them writes it.
+        conditions += owner(self._facts.laid_out.layouts[op.pointer], self._facts.target.threads)
+        statement = self._wide_store(op, width) if width > 1 else self._stored(op)
+        if not conditions:
+            self._writer.line(f"{statement};")
+            return
+        with self._writer.block(f"if ({' && '.join(conditions)})"):
+            self._writer.line(f"{statement};")
+
+    def _stored(self, op: ops.Store) -> str:
+        if instruction := _STORES.get(op.cache):
+            return f"{instruction}({self._address(op.pointer)}, {self._values(op.value)})"
+        return f"{self._place(op.pointer)} = {self._values(op.value)}"
+
+    def _wide_store(self, op: ops.Store, width: int) -> str:
+        values, call = self._values, self._values.prelude.call
+        arguments = [self._address(op.pointer), values.chunk(op.value)]
+        if op.mask is None or self._facts.is_uniform(op.mask, width):
+            return call("mt_store", *arguments, width=width, hint=op.cache)
+        return call("mt_store_each", values.chunk(op.mask), *arguments, width=width, hint=op.cache)
+
+    # --- addresses ----------------------------------------------------------------------------------------------------
+
+    def _address(self, pointer: Value) -> str:
+        folded = self._facts.folded(pointer)
+        if folded is None:
+            return self._values(pointer)
+        self._writer.mention(pointer)
+        return self.sum(folded)
+
+    def _place(self, pointer: Value) -> str:
+        """The memory a pointer points to: `x[v3]` for a sum that is only used as an address, else `*v4`."""
+        folded = self._facts.folded(pointer)
+        if folded is None:
+            return f"*{self._values(pointer)}"
+        self._writer.mention(pointer)
+        return f"{self._values(folded.pointer)}[{self._values(folded.offset)}]"
+
+    def sum(self, op: ops.AddPtr) -> str:
+        """A pointer and its offset, added."""
+        pointer, offset = self._values(op.pointer), self._values(op.offset)
+        return f"{pointer} - {offset[1:]}" if offset.startswith("-") else f"{pointer} + {offset}"
+
+
+#: The instructions of cache hints (CUDA programming guide, "Load/Store Functions Using Cache Hints").
+_LOADS = {"ca": "__ldca", "cg": "__ldcg", "cs": "__ldcs", "cv": "__ldcv"}
+_STORES = {"wb": "__stwb", "cg": "__stcg", "cs": "__stcs", "wt": "__stwt"}
