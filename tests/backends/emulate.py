@@ -34,7 +34,7 @@ _SHIM = r"""
 #define __forceinline__ inline
 #define __launch_bounds__(n)
 #define __shared__ static
-#define __align__(n) alignas(n)
+#define __align__(n) __attribute__((aligned(n)))
 struct Index { unsigned x, y, z; };
 static Index threadIdx, blockIdx, gridDim;
 // --- threads that wait for each other
@@ -71,7 +71,8 @@ static void run_thread() {
 }
 static const size_t stack = 1 << 18;
 static void run_together(int count) {
-    static char* stacks = (char*)mmap(nullptr, 1024 * stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static char* stacks =
+        (char*)mmap(nullptr, 1024 * stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     threads.assign(count, Thread{});
     for (int t = 0; t < count; ++t) {
         getcontext(&threads[t].context);

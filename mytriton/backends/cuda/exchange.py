@@ -16,8 +16,8 @@ from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.program import SHARED_BYTES, Exchange, LaidOut
-from mytriton.layout.routes import Reduction, reduction, route
+from mytriton.layout.program import Exchange, LaidOut
+from mytriton.layout.routes import BitMap, Reduction, number, reduction, round_elements, round_registers, route
 from mytriton.types import PointerType, element_of, is_pointer
 
 #: The kernel's buffer in shared memory.
@@ -27,32 +27,25 @@ _WHOLE_WARP = "0xffffffffu"
 
 @dataclass(frozen=True)
 class Rounds:
-    """How an exchange goes through the buffer: `size` elements at a time, `count` times."""
+    """How an exchange goes through the buffer: `count` times with `size` elements of the block (a conversion) or
+    registers of each thread (a reduction)."""
 
     size: int
     count: int
     bytes: int
 
 
-def _bytes(value: Value) -> int:
-    element = element_of(value.type)
-    return 8 if isinstance(element, PointerType) else element.bytes
-
-
 def rounds(laid_out: LaidOut, op: Convert | PartialReduce) -> Rounds | None:
-    """None if the exchange needs no shared memory. A conversion takes a part of the block at a time; a reduction some
-    registers, for each of which every warp hands in the elements that are not copies."""
-    layout, unit = laid_out.layouts[op.source], _bytes(op.source)
-    if isinstance(op, Convert):
-        if op.through != "shared":
-            return None
-        size = min(layout.size, SHARED_BYTES // unit)
+    """The rounds of an exchange; None if it needs no shared memory."""
+    layout, element = laid_out.layouts[op.source], element_of(op.source.type)
+    unit = 8 if isinstance(element, PointerType) else element.bytes
+    if isinstance(op, Convert) and op.through == "shared":
+        size = round_elements(layout, unit)
         return Rounds(size, layout.size // size, size * unit)
-    if op.across != "warps":
-        return None
-    parts = 1 << sum(entry != 0 for entry in (*layout.lane, *layout.warp))
-    registers = min(layout.registers, SHARED_BYTES // (parts * unit))
-    return Rounds(registers, layout.registers // registers, registers * parts * unit)
+    if isinstance(op, PartialReduce) and op.across == "warps":
+        size = round_registers(layout, unit)
+        return Rounds(size, layout.registers // size, size * 32 * laid_out.num_warps * unit)
+    return None
 
 
 def shared_bytes(laid_out: LaidOut) -> int:
@@ -109,25 +102,25 @@ class Exchanges:
         combine = ops.COMBINE[op.combine](lhs=unknown, rhs=unknown, results=(unknown,))
         return self._values.expressions(combine, element, [x, y], [None, None])
 
-    def _tree(self, op: PartialReduce, masks: Sequence[int], count: int, read: Callable[[str], str], index: str) -> str:
-        """Combine `count` elements that `read` gives for an index text, by the bits `masks` of the index, in halves: a
-        serial chain would lose what a tree keeps. The last step is the text that is returned, of the index named
-        `index`; the others go into an array."""
+    def _tree(
+        self, op: PartialReduce, masks: Sequence[int], count: int, read: Callable[[str, BitMap, int], str], index: str
+    ) -> str:
+        """Combine `count` elements by the bits `masks` of their numbers, in halves: a serial chain would lose what a
+        tree keeps. `read` gives the element whose number is a bit map of the number `index`, plus another number. The
+        last step is the text that is returned; what it combines is in an array."""
         array = self._values.own_name(op.result, "tree")
         levels = list(_levels(masks, count))
-        for number, level in enumerate(levels[:-1]):
-            if number == 0:
+        for level in levels[:-1]:
+            if level is levels[0]:
                 self._writer.line(f"{c_type(op.result.type)} {array}[{level.count}];")
             with self._writer.loop(level.count, name=index):
-                low, high = level.pair(index)
-                self._writer.line(
-                    f"{array}[{index}] = {without_parentheses(self._combined(op, read(low), read(high)))};"
-                )
-            read = lambda at: f"{array}[{without_parentheses(at)}]"  # noqa: E731
-        return self._combined(op, *map(read, levels[-1].pair(index)))
+                text = self._combined(op, *(read(index, level.low, n) for n in (0, level.high)))
+                self._writer.line(f"{array}[{index}] = {without_parentheses(text)};")
+            read = lambda of, low, n: f"{array}[{without_parentheses(_plus(bits(of, low), str(n)))}]"  # noqa: E731
+        return self._combined(op, *(read(index, levels[-1].low, n) for n in (0, levels[-1].high)))
 
     def _registers(self, op: PartialReduce, plan: Reduction) -> None:
-        read = lambda at: self._element(op.source, at)  # noqa: E731
+        read = lambda of, low, n: self._element(op.source, _plus(bits(of, low), str(n)))  # noqa: E731
         last = self._tree(op, plan.combined, self._facts.registers(op.source), read, "r")
         with self._writer.loop(self._facts.registers(op.result)):
             self._set(op.result, last)
@@ -153,27 +146,25 @@ class Exchanges:
     def _warps(self, exchange: Exchange, op: PartialReduce, layout: Layout, plan: Reduction) -> None:
         way = rounds(self._facts.laid_out, op)
         assert way is not None
-        # A slot for each thread that holds no copy. What is combined has the highest bits of its number, so that the
-        # threads of a warp read consecutive ones.
-        threads = (*layout.lane, *layout.warp)
-        combined = sum(plan.combined) << len(layout.lane)
-        held = [i for i, entry in enumerate(threads) if entry]
-        ordered = sorted(held, key=lambda i: combined >> i & 1)
-        slots = {bit: 1 << number for number, bit in enumerate(ordered)}
-        total, own = 1 << len(held), 1 << len(held) - len(plan.combined)
-        slot = bits("threadIdx.x", [slots.get(i, 0) for i in range(len(threads))])
-        group = bits("threadIdx.x", [slots.get(i, 0) % own for i in range(len(threads))])
-
+        threads = self._facts.target.threads
+        combined = sum(plan.combined) << 5
+        others = bits("threadIdx.x", [(1 << i) & ~combined for i in range(threads.bit_length() - 1)])
+        row = _times("r", threads) if way.size > 1 else ""
         buffer = self._buffer(op, "parts")
-        row = _times("r", total) if way.size > 1 else ""
-        read = lambda at: f"{buffer}[{_plus(group, row, _times(at, own))}]"  # noqa: E731
+        thread = tuple(mask << 5 for mask in plan.combined)  # of the first lane of each warp
+
+        def read(of: str, low: BitMap, n: int) -> str:
+            other = bits(of, [number(thread, mask) for mask in low])
+            return f"{buffer}[{_plus(others, other, str(number(thread, n)), row)}]"
+
         with self._each_round(way, exchange.barrier) as register:
-            with self._writer.loop(way.size), self._under(owner(layout, self._facts.target.threads)):
-                self._writer.line(f"{buffer}[{_plus(slot, row)}] = {self._element(op.source, register)};")
+            with self._writer.loop(way.size):
+                own = _plus("threadIdx.x", row)
+                self._writer.line(f"{buffer}[{own}] = {self._element(op.source, register)};")
             self._writer.line("__syncthreads();")
             with self._writer.loop(way.size):
-                parts = len(plan.combined)
-                last = self._tree(op, [1 << i for i in range(parts)], 1 << parts, read, "part")
+                count = 1 << len(thread)
+                last = self._tree(op, [1 << i for i in range(len(thread))], count, read, "part")
                 self._set(op.result, last, register)
 
     def _through_shared(self, exchange: Exchange, op: Convert) -> None:
@@ -241,26 +232,21 @@ class Exchanges:
 
 @dataclass(frozen=True)
 class _Level:
-    """A step of a tree: `count` pairs, whose indices differ in bit `bit`."""
+    """A step of a tree, which combines `count` pairs: the bit map of the number of each to that of its first element,
+    and what is added for the second."""
 
     count: int
-    bit: int
-
-    def pair(self, name: str) -> tuple[str, str]:
-        """The two indices that make the index `name`."""
-        if self.count == 1:
-            return "0", "1"
-        low = bits(name, [1 << i + (i >= self.bit) for i in range(self.count.bit_length() - 1)])
-        return low, f"{low} + {1 << self.bit}"
+    low: BitMap
+    high: int
 
 
 def _levels(masks: Sequence[int], count: int) -> Iterator[_Level]:
-    """The steps that combine `count` elements by bits of their index: the highest first, whose pairs are halves."""
+    """The steps that combine `count` elements by bits of their numbers: the highest first, whose pairs are halves."""
     left = [1 << i for i in range(count.bit_length() - 1)]
     for mask in sorted(masks, reverse=True):
         bit = left.index(mask)
         left.pop(bit)
-        yield _Level(1 << len(left), bit)
+        yield _Level(1 << len(left), tuple(1 << i + (i >= bit) for i in range(len(left))), 1 << bit)
 
 
 def _runs(masks: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,82 @@
+"""Random programs with loops, branches, shapes and reductions in which no two elements share memory that is written, so
+that their results do not depend on the order of threads; and the same bits come out of any order of reduction."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from mytriton.ir import ops
+from mytriton.ir.arithmetic import DTYPES
+from mytriton.ir.builder import Builder
+from mytriton.ir.core import Func, Value
+from mytriton.types import ScalarType, element_of, i32, is_pointer, shape_of
+from tests.backends.gpu_case import Case
+from tests.ir import structured_programs
+from tests.ir.kernels import pointer
+
+
+class Writer(structured_programs.Writer):
+    """Every store has 8 elements of an output array to itself, in each program."""
+
+    def __init__(self, seed: int, size: int = 40) -> None:
+        self.outputs: dict[ScalarType, tuple[Value, int]] = {}
+        super().__init__(seed, size)
+        params = (*self.func.params, *(p for p, _ in self.outputs.values()))
+        block = self.func.body
+        self.func = Func("private", type(block)(params, block.ops), self.func.info, None, *self.ids_of(self.func))
+
+    @staticmethod
+    def ids_of(func: Func) -> tuple[int, int]:
+        return func.next_value, func.next_inline
+
+    def binary(self, b: Builder, pool: list[Value]) -> Value:
+        value = super().binary(b, pool)
+        op = b.ops[-1]
+        if isinstance(op, ops.FloorDiv):  # by 0 it may give any value
+            b.ops[-1] = ops.Maximum(lhs=op.lhs, rhs=op.rhs, results=op.results, span=op.span)
+        return value
+
+    def store(self, b: Builder, pool: list[Value], value: Value) -> None:
+        element, shape = element_of(value.type), shape_of(value.type)
+        if is_pointer(value.type):
+            return
+        assert isinstance(element, ScalarType)
+        out, used = self.outputs.get(element, (pointer(f"out_{element}", element), 0))
+        self.outputs[element] = out, used + 1
+        pid = b.add(ops.ProgramId, axis=0)
+        first = b.add(ops.Add, lhs=b.add(ops.Mul, lhs=pid, rhs=b.constant(1024, i32)), rhs=b.constant(8 * used, i32))
+        at = b.add(ops.AddPtr, pointer=out, offset=first)
+        if shape:
+            lanes = b.add(ops.Arange, start=0, end=prod(shape))
+            if len(shape) > 1:
+                lanes = b.add(ops.Reshape, source=lanes, shape=shape)
+            at = b.add(ops.AddPtr, pointer=b.splat(at, shape), offset=lanes)
+        mask = self.condition(b, pool, shape) if self.random.random() < 0.3 else None
+        b.append(ops.Store(pointer=at, value=value, mask=mask))
+
+    def reduce(self, b: Builder, pool: list[Value]) -> Value | None:
+        x = self.pick(pool, lambda v: bool(shape_of(v.type)) and not is_pointer(v.type))
+        if x is None:
+            return None
+        names = {
+            "bool": ("and", "or", "xor"),
+            "int": ("add", "mul", "maximum", "minimum", "xor", "and", "or"),
+            "float": ("maximum", "minimum_nan", "maximum_nan"),  # a sum depends on its order
+        }
+        element = element_of(x.type)
+        assert isinstance(element, ScalarType)
+        axis = self.random.randrange(len(shape_of(x.type)))
+        return b.add(ops.Reduce, source=x, axis=axis, combine=self.random.choice(names[element.kind]))
+
+
+def private_case(seed: int, size: int = 40) -> Case:
+    """The case of a seed."""
+    writer = Writer(seed, size)
+    count = len(writer.outputs)
+    given = writer.func.params[: len(writer.func.params) - count]
+    inputs: list[Any] = structured_programs.arguments(Func("", type(writer.func.body)(given, ()), {}), seed)
+    outputs = [np.zeros(1024 * structured_programs.GRID, DTYPES[element]) for element in writer.outputs]
+    return Case(writer.func, (*inputs, *outputs), (structured_programs.GRID, 1, 1))
