@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mytriton.backends.base import Launcher
+from mytriton.backends.mlir.bases import bases
 from mytriton.backends.mlir.emit import emit
 from mytriton.backends.mlir.llvm import llvm_lines, translate
-from mytriton.backends.mlir.memref import bases
 from mytriton.backends.mlir.names import entry_name
 from mytriton.backends.mlir.run import ModuleRun, mlir_available
 from mytriton.backends.nvidia import stages as nvidia

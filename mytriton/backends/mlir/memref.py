@@ -6,39 +6,15 @@ cannot be written in it; `bases` finds where.
 
 from __future__ import annotations
 
-from mytriton.backends.mlir.memory import Context, MemoryForm, memory_type
+from mytriton.backends.mlir.bases import bases
+from mytriton.backends.mlir.context import Context
+from mytriton.backends.mlir.homes import Home
+from mytriton.backends.mlir.memory import MemoryForm, memory_type
 from mytriton.backends.mlir.text import INDEX
 from mytriton.backends.mlir.writer import PREDICATES
-from mytriton.diagnostics import Diagnostic
 from mytriton.ir import ops
 from mytriton.ir.core import Func, ParamInfo, Value
-from mytriton.types import PointerType, Type, element_of, is_bool, is_pointer
-
-
-def bases(func: Func) -> tuple[dict[Value, Value], list[Diagnostic]]:
-    """The parameter each pointer value points into, and a finding for every operation that mixes two."""
-    found: dict[Value, Value] = {p: p for p in func.pointer_params()}
-    diagnostics = []
-    for op in func.walk():
-        pointers = [v for v in op.operands if is_pointer(v.type)]
-        if not pointers:
-            continue
-        for value in op.results:
-            if is_pointer(value.type):
-                found[value] = found[pointers[0]]
-        roots = {found[v].id: None for v in pointers}
-        if len(roots) > 1:
-            names = " and ".join(f"`{name}`" for name in roots)
-            does = "chooses between" if isinstance(op, ops.Select) else "compares"
-            diagnostics.append(
-                Diagnostic(
-                    "MT610",
-                    f"this {does} pointers into different arrays, {names}, which the memref form cannot say",
-                    op.span,
-                    hint='compile with abi="pointer"',
-                )
-            )
-    return found, diagnostics
+from mytriton.types import PointerType, ScalarType, Type, element_of
 
 
 class MemrefForm(MemoryForm):
@@ -47,70 +23,73 @@ class MemrefForm(MemoryForm):
     def __init__(self, context: Context, func: Func) -> None:
         super().__init__(context)
         self._bases, _ = bases(func)
+        self._arrays = {param: context.names[param] for param in func.pointer_params()}
 
     def parameter(self, param: Value, info: ParamInfo) -> str:
         return _memref(param)
 
-    def array(self, name: str, type_: Type, trips: int) -> None:
-        self.text.write(f"{name} = memref.alloca() : memref<{trips}x{_kept(type_)}>")
+    def type_of(self, type_: Type, width: int | None) -> str:
+        element = element_of(type_)
+        return "index" if isinstance(element, PointerType) else element.signless
 
-    def keep(self, name: str, value: Value) -> None:
-        slot, kept = self._slot(), self._index(value) if is_pointer(value.type) else self.context.ref(value)
-        if is_bool(value.type):  # MLIR's own lowering takes no store of an i1
-            byte = f"{name}_byte"
-            self.text.write(f"{byte} = arith.extui {kept} : i1 to i8")
-            kept = byte
-        self.text.write(f"memref.store {kept}, {name}[{slot}] : {self._array_type(value)}")
+    def array(self, home: Home, element: Type) -> None:
+        self.text.write(f"{home.array} = memref.alloca() : {_array(home, element)}")
 
-    def fetch(self, name: str, value: Value) -> None:
-        result, slot = self.context.names[value], self._slot()
-        loaded = f"{name}_byte" if is_bool(value.type) else result
-        self.text.write(f"{loaded} = memref.load {name}[{slot}] : {self._array_type(value)}")
-        if is_bool(value.type):
-            self.text.write(f"{result} = arith.trunci {loaded} : i8 to i1")
+    def keep(self, home: Home, element: Type, chunk: str, value: str) -> None:
+        slot, value = self._slot(chunk), self.widened(element, value, None, str(home.array))
+        self.text.write(f"memref.store {value}, {home.array}[{slot}] : {_array(home, element)}")
 
-    def add(self, op: ops.AddPtr, result: str) -> None:
-        offset, base = self.context.ref(op.offset), self._index_or_none(op.pointer)
-        self.context.names[op.result] = result = result.replace("%v", "%idx")
+    def fetch(self, home: Home, element: Type, chunk: str, result: str) -> str:
+        slot = self._slot(chunk)
+        with self.narrowed(element, result, None) as loaded:
+            self.text.write(f"{loaded} = memref.load {home.array}[{slot}] : {_array(home, element)}")
+        return result
+
+    def fetch_run(self, home: Home, element: Type, index: str, width: int | None, result: str) -> str:
+        return self.fetch(home, element, index, result)  # there are no chunks here
+
+    def add(self, op: ops.AddPtr, result: str) -> str:
+        source, offset = self.context.definitions.get(op.pointer), self.context.ref(op.offset)
+        is_start = (source.source if isinstance(source, ops.Splat) else op.pointer) in self._arrays
+        base = None if is_start else self.context.ref(op.pointer)
+        result = self._index(result)
         moved = result if base is None else f"{result}_offset"
         self.text.write(f"{moved} = arith.index_cast {offset} : {element_of(op.offset.type)} to index")
         if base is not None:
             self.text.write(f"{result} = arith.addi {base}, {moved} : index")
+        return result
 
-    def select(self, op: ops.Select, result: str) -> None:
-        operands = (self.context.ref(op.condition), self._index(op.if_true), self._index(op.if_false))
-        self.context.names[op.result] = result = result.replace("%v", "%idx")
+    def select(self, op: ops.Select, result: str) -> str:
+        operands = (self.context.ref(op.condition), self.context.ref(op.if_true), self.context.ref(op.if_false))
+        result = self._index(result)
         self.text.write(f"{result} = arith.select {', '.join(operands)} : index")
+        return result
 
     def compare(self, op: ops.Compare, result: str) -> None:
         signed = PREDICATES[type(op)][0]
-        lhs, rhs = self._index(op.lhs), self._index(op.rhs)
+        lhs, rhs = self.context.ref(op.lhs), self.context.ref(op.rhs)
         self.text.write(f"{result} = arith.cmpi {signed}, {lhs}, {rhs} : index")
 
-    def read(self, pointer: Value, result: str) -> None:
-        self.text.write(f"{result} = memref.load {self._place(pointer)}")
+    def read(self, op: ops.Load, result: str) -> None:
+        self.text.write(f"{result} = memref.load {self._place(op.pointer)}")
 
     def put(self, value: str, pointer: Value) -> None:
         self.text.write(f"memref.store {value}, {self._place(pointer)}")
 
+    def scalar(self, value: Value) -> str:
+        return self.text.constant(0, INDEX) if value in self._arrays else super().scalar(value)
+
     def _place(self, pointer: Value) -> str:
         base = self._bases[pointer]
-        return f"{self.context.names[base]}[{self._index(pointer)}] : {_memref(base)}"
+        return f"{self._arrays[base]}[{self.context.ref(pointer)}] : {_memref(base)}"
 
-    def _index_or_none(self, pointer: Value) -> str | None:
-        op = self.context.definitions.get(pointer)
-        if isinstance(op, ops.Splat):
-            return self._index_or_none(op.source)
-        return self.context.names[pointer] if op is not None else None
+    def _index(self, result: str) -> str:
+        """The name of a pointer's index, from that of the pointer."""
+        return self.text.fresh(result.replace("%v", "%idx"))
 
-    def _index(self, pointer: Value) -> str:
-        return self._index_or_none(pointer) or self.text.constant(0, INDEX)
-
-    def _slot(self) -> str:
-        return self.text.once("%slot0", lambda n: self.text.write(f"{n} = arith.index_cast %r : i32 to index"))
-
-    def _array_type(self, value: Value) -> str:
-        return f"memref<{self.context.trips}x{_kept(value.type)}>"
+    def _slot(self, index: str) -> str:
+        name = "%slot0" if index == "%r" else f"%slot0_{index.lstrip('%')}"
+        return self.text.once(name, lambda n: self.text.write(f"{n} = arith.index_cast {index} : i32 to index"))
 
 
 def _memref(param: Value) -> str:
@@ -119,6 +98,6 @@ def _memref(param: Value) -> str:
     return f"memref<?x{memory_type(pointer.element).signless}>"
 
 
-def _kept(type_: Type) -> str:
-    element = element_of(type_)
-    return "index" if isinstance(element, PointerType) else memory_type(element).signless
+def _array(home: Home, element: Type) -> str:
+    type_ = memory_type(element).signless if isinstance(element, ScalarType) else "index"
+    return f"memref<{home.registers}x{type_}>"

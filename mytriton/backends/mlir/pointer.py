@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mytriton.analysis.axis import AxisInfo
-from mytriton.backends.mlir.memory import Context, MemoryForm, memory_type
+from mytriton.backends.mlir.context import Context
+from mytriton.backends.mlir.homes import Home
+from mytriton.backends.mlir.memory import MemoryForm, memory_type, vector_of
 from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.text import I8
 from mytriton.ir import ops
@@ -33,49 +35,68 @@ class PointerForm(MemoryForm):
 
     # --- arrays -------------------------------------------------------------------------------------------------------
 
-    def array(self, name: str, type_: Type, trips: int) -> None:
-        count = self.text.i32(trips)
-        self.text.write(f"{name} = llvm.alloca {count} x {self._type(type_)} : (i32) -> !llvm.ptr")
+    def type_of(self, type_: Type, width: int | None) -> str:
+        element = element_of(type_)
+        name = _POINTER if isinstance(element, PointerType) else element.signless
+        return vector_of(name, None if type_ == element else width)
 
-    def keep(self, name: str, value: Value) -> None:
-        self.text.write(
-            f"llvm.store {self.context.ref(value)}, {self._slot(name, value)} : {self._of(value)}, !llvm.ptr"
-        )
+    def array(self, home: Home, element: Type) -> None:
+        count, type_ = self.text.i32(home.chunks), _held(element, home.width)
+        # Chunks may be loaded of an array of single elements.
+        aligned = " {alignment = 16 : i64}" if home.width is None else ""
+        self.text.write(f"{home.array} = llvm.alloca {count} x {type_}{aligned} : (i32) -> !llvm.ptr")
 
-    def fetch(self, name: str, value: Value) -> None:
-        slot = self._slot(name, value)
-        self.text.write(f"{self.context.names[value]} = llvm.load {slot} : !llvm.ptr -> {self._of(value)}")
+    def keep(self, home: Home, element: Type, chunk: str, value: str) -> None:
+        type_ = _held(element, home.width)
+        value = self.widened(element, value, home.width, str(home.array))
+        self.text.write(f"llvm.store {value}, {self._slot(home, chunk, type_)} : {type_}, !llvm.ptr")
 
-    def _slot(self, name: str, value: Value) -> str:
-        slot = name.replace("%array", "%slot")
-        self.text.write(f"{slot} = llvm.getelementptr {name}[%r] : (!llvm.ptr, i32) -> !llvm.ptr, {self._of(value)}")
+    def fetch(self, home: Home, element: Type, chunk: str, result: str) -> str:
+        type_ = _held(element, home.width)
+        with self.narrowed(element, result, home.width) as loaded:
+            self.text.write(f"{loaded} = llvm.load {self._slot(home, chunk, type_)} : !llvm.ptr -> {type_}")
+        return result
+
+    def fetch_run(self, home: Home, element: Type, index: str, width: int | None, result: str) -> str:
+        one = _held(element, None)
+        aligned = f" {{alignment = {_size(element)} : i64}}" if width is not None else ""
+        slot = self._slot(home, index, one)
+        with self.narrowed(element, result, width) as loaded:
+            self.text.write(f"{loaded} = llvm.load {slot}{aligned} : !llvm.ptr -> {_held(element, width)}")
+        return result
+
+    def _slot(self, home: Home, index: str, type_: str) -> str:
+        """The address of an entry, of those of `type_`."""
+        if (known := self.text.recall((home, index, type_))) is not None:
+            return known
+        name = str(home.array).replace("%array", "%slot") + ("" if index == "%r" else f"_{index.lstrip('%')}")
+        slot = self.text.fresh(name)
+        self.text.write(f"{slot} = llvm.getelementptr {home.array}[{index}] : (!llvm.ptr, i32) -> !llvm.ptr, {type_}")
+        self.text.remember((home, index, type_), slot)
         return slot
 
     def _of(self, value: Value) -> str:
-        return self._type(value.type)
-
-    def _type(self, type_: Type) -> str:
-        element = element_of(type_)
-        name = _POINTER if isinstance(element, PointerType) else element.signless
-        return name if self.context.width is None or type_ == element else f"vector<{self.context.width}x{name}>"
+        return self.context.type_of(value)
 
     # --- pointer arithmetic -------------------------------------------------------------------------------------------
 
-    def add(self, op: ops.AddPtr, result: str) -> None:
+    def add(self, op: ops.AddPtr, result: str) -> str:
         pointer, base = op.pointer, self.context.definitions.get(op.pointer)
         if isinstance(base, ops.Splat):  # a scalar address and a vector of offsets give a vector of addresses
             pointer = base.source
-        element = memory_type(self.context.element(pointer)).signless
+        element = memory_type(self.element(pointer)).signless
         operands = f"{self.context.ref(pointer)}[{self.context.ref(op.offset)}]"
         types = f"({self._of(pointer)}, {self._of(op.offset)}) -> {self._of(op.result)}, {element}"
         self.text.write(f"{result} = llvm.getelementptr {operands} : {types}")
+        return result
 
-    def select(self, op: ops.Select, result: str) -> None:
+    def select(self, op: ops.Select, result: str) -> str:
         operands = ", ".join(self.context.ref(v) for v in op.operands)
         types = self._of(op.if_true)
         if types != _POINTER:
             types = f"{self._of(op.condition)}, {types}"
         self.text.write(f"{result} = arith.select {operands} : {types}")
+        return result
 
     def compare(self, op: ops.Compare, result: str) -> None:
         lhs, rhs = self.context.ref(op.lhs), self.context.ref(op.rhs)
@@ -83,12 +104,12 @@ class PointerForm(MemoryForm):
 
     # --- accesses -----------------------------------------------------------------------------------------------------
 
-    def read(self, pointer: Value, result: str) -> None:
-        element = memory_type(self.context.element(pointer)).signless
-        self.text.write(f"{result} = llvm.load {self.context.ref(pointer)} : {_POINTER} -> {element}")
+    def read(self, op: ops.Load, result: str) -> None:
+        element, volatile = memory_type(self.element(op.pointer)).signless, "volatile " if op.volatile else ""
+        self.text.write(f"{result} = llvm.load {volatile}{self.context.ref(op.pointer)} : {_POINTER} -> {element}")
 
     def put(self, value: str, pointer: Value) -> None:
-        element = memory_type(self.context.element(pointer)).signless
+        element = memory_type(self.element(pointer)).signless
         self.text.write(f"llvm.store {value}, {self.context.ref(pointer)} : {element}, {_POINTER}")
 
     def load(self, op: ops.Load, result: str) -> None:
@@ -96,7 +117,7 @@ class PointerForm(MemoryForm):
             super().load(op, result)
             return
         chunk = _Chunk(self, op.pointer, op.mask, number(op.result))
-        element = self.context.element(op.pointer)
+        element = self.element(op.pointer)
         loaded = result if element != i1 else f"%bytes{number(op.result)}"
         if chunk.condition is None:
             chunk.read(loaded) if chunk.consecutive else chunk.gather(loaded, self._other(op))
@@ -116,7 +137,7 @@ class PointerForm(MemoryForm):
 
     def _other(self, op: ops.Load) -> str:
         """What masked-off lanes read as, in the type of the memory."""
-        element, width = self.context.element(op.pointer), self.context.width
+        element, width = self.element(op.pointer), self.context.width
         if op.other is None:
             memory = memory_type(element)
             return self.text.constant(0.0 if memory.kind == "float" else 0, memory, width)
@@ -131,10 +152,16 @@ class PointerForm(MemoryForm):
         if self.context.width is None:
             super().store(op, number_, owner)
             return
-        assert owner is None, "threads that hold copies hold no chunks"
+        if owner is not None:
+            with self.text.region(f"scf.if {owner}"):
+                self._store_chunk(op, number_)
+        else:
+            self._store_chunk(op, number_)
+
+    def _store_chunk(self, op: ops.Store, number_: int) -> None:
         chunk = _Chunk(self, op.pointer, op.mask, f"_store{number_}")
         value = self.context.ref(op.value)
-        if self.context.element(op.pointer) == i1:
+        if self.element(op.pointer) == i1:
             self.text.write(f"%bytes_store{number_} = arith.extui {value} : {self._of(op.value)} to {chunk.type}")
             value = f"%bytes_store{number_}"
         if chunk.condition is None:
@@ -145,6 +172,16 @@ class PointerForm(MemoryForm):
             if not chunk.uniform:
                 self.text.otherwise()
                 chunk.scatter(value)
+
+
+def _size(element: Type) -> int:
+    return element.bytes if isinstance(element, ScalarType) else 8
+
+
+def _held(element: Type, width: int | None) -> str:
+    """The type of what an array holds."""
+    name = memory_type(element).signless if isinstance(element, ScalarType) else _POINTER
+    return vector_of(name, width)
 
 
 class _Chunk:
@@ -160,7 +197,7 @@ class _Chunk:
         self._text, self._context, self._width, self._name = form.text, context, context.width, name
         self._pointers = context.ref(pointer)
         self._mask = context.ref(mask) if mask is not None else None
-        self._element: ScalarType = memory_type(context.element(pointer))
+        self._element: ScalarType = memory_type(form.element(pointer))
         self.type = f"vector<{self._width}x{self._element.signless}>"
         axis = axes.get(pointer)
         self.consecutive = axis is not None and axis.contiguous >= self._width

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 
 from mytriton.backends.mlir.writer import constant_name, literal
@@ -14,11 +14,15 @@ from mytriton.types import ScalarType
 I8 = ScalarType("i8", "int", 8)
 INDEX = ScalarType("index", "int", 64)
 
+#: The name of the i32 constant 0.
+ZERO = "%c_i32_0"
+
 
 class Text:
     """Lines of MLIR. Each gets the span and the value ids of the operation being emitted (`span`, `values`).
 
-    A region's values end with it, so what is shared (constants, a thread's position) is remembered by region.
+    A region's names end with it, so the text knows for each region around the next line which names are defined
+    there, and what their users want to remember of them.
     """
 
     def __init__(self) -> None:
@@ -26,42 +30,75 @@ class Text:
         self.span: Span | None = None
         self.values: tuple[str, ...] = ()
         self._indent = ""
-        self._scopes: list[set[str]] = [set()]
+        self._scopes: list[tuple[set[str], dict[Hashable, str]]] = [(set(), {})]
 
     def at(self, span: Span | None, values: tuple[str, ...] = ()) -> None:
         """What the following lines come from."""
         self.span, self.values = span, values
 
+    @contextmanager
+    def elsewhere(self, span: Span | None, values: tuple[str, ...] = ()) -> Iterator[None]:
+        """What the lines of the `with` come from; after it, as before."""
+        link = self.span, self.values
+        self.at(span, values)
+        yield
+        self.at(*link)
+
     def write(self, text: str) -> None:
-        """One line, indented."""
+        """One line, indented; the names left of ` = ` are defined from here on."""
         self.lines.append(Line(self._indent + text, self.span, self.values))
+        if text.startswith("%"):
+            self.define(*text.split(" = ", 1)[0].split(", "))
+
+    def define(self, *names: str) -> None:
+        """Names that the current region defines otherwise than by a line of their own: its arguments."""
+        self._scopes[-1][0].update(names)
+
+    def defined(self, name: str) -> bool:
+        """Whether the name can be used in the next line."""
+        return any(name in names for names, _ in self._scopes)
+
+    def remember(self, what: Hashable, name: str) -> None:
+        """Note for the rest of the current region that `name` is `what`."""
+        self._scopes[-1][1][what] = name
+
+    def recall(self, what: Hashable) -> str | None:
+        """The name that is `what`, in this region or one around it."""
+        return next((known[what] for _, known in reversed(self._scopes) if what in known), None)
+
+    def fresh(self, name: str) -> str:
+        """`name`, or one like it where that is defined already."""
+        while self.defined(name):
+            name += "_"
+        return name
 
     @contextmanager
-    def region(self, head: str, attributes: str = "") -> Iterator[None]:
+    def region(self, head: str, attributes: str = "", arguments: tuple[str, ...] = ()) -> Iterator[None]:
         """`head {`, what the body of the `with` writes, and `}` with the operation's attributes; the first and the last
-        line have one link."""
+        line have one link. The results are defined after it, `arguments` inside."""
         link = self.span, self.values
-        self.write(f"{head} {{")
+        self.lines.append(Line(f"{self._indent}{head} {{", *link))
         self._indent += "  "
-        self._scopes.append(set())
+        self._scopes.append((set(arguments), {}))
         yield
         self._scopes.pop()
         self._indent = self._indent[2:]
         self.at(*link)
         self.write("}" + attributes)
+        if head.startswith("%"):
+            self.define(*head.split(" = ", 1)[0].split(", "))
 
-    def otherwise(self) -> None:
+    def otherwise(self, word: str = "else", arguments: tuple[str, ...] = ()) -> None:
         """`} else {` inside a region."""
-        self._scopes[-1] = set()
+        self._scopes[-1] = (set(arguments), {})
         self._indent = self._indent[2:]
-        self.write("} else {")
+        self.write(f"}} {word} {{")
         self._indent += "  "
 
     def once(self, name: str, make: Callable[[str], None]) -> str:
         """The SSA name `name`, made by `make(name)` unless it already is in this region or one around it."""
-        if not any(name in scope for scope in self._scopes):
+        if not self.defined(name):
             make(name)
-            self._scopes[-1].add(name)
         return name
 
     def constant(self, value: bool | int | float, type_: ScalarType, width: int | None = None) -> str:

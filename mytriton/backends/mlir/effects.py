@@ -1,0 +1,72 @@
+"""Assertions and prints in emitted gpu-dialect MLIR."""
+
+from __future__ import annotations
+
+from mytriton.backends.mlir.context import Context
+from mytriton.backends.mlir.places import AXES, Positions
+from mytriton.backends.mlir.writer import Writer
+from mytriton.ir import ops
+from mytriton.types import ScalarType, element_of, f64, i1, i32, i64, u32, u64
+
+
+def write_assert(context: Context, op: ops.Assert) -> None:
+    """Stop the launch if the condition does not hold: the driver prints the message, with the thread it is of."""
+    text, condition = context.text, context.ref(op.condition)
+    if context.width is not None:
+        name = text.fresh("%all_assert")
+        text.write(f"{name} = vector.reduction <and>, {condition} : vector<{context.width}xi1> into i1")
+        condition = name
+    text.write(f"cf.assert {condition}, {_quoted(op.message)}")
+
+
+def write_print(context: Context, positions: Positions, op: ops.Print) -> None:
+    """`pid (0, 0, 0) idx (3) prefix: 1.5` for the element at hand, by one of the threads that hold it."""
+    (value,) = op.values
+    element, owner = element_of(value.type), positions.owner(context.layouts[value])
+    assert isinstance(element, ScalarType), "pointers are not printed"
+    if owner is None:
+        _print(context, positions, op, element)
+    else:
+        with context.text.region(f"scf.if {owner}"):
+            _print(context, positions, op, element)
+
+
+def _print(context: Context, positions: Positions, op: ops.Print, element: ScalarType) -> None:
+    (value,) = op.values
+    text, shown = context.text, context.ref(value)
+    places = [*(f"%block_id_{axis}" for axis in AXES), *positions.index(context.layouts[value])]
+    fields = ["%d"] * len(places)
+    head = f"pid ({', '.join(fields[:3])}) idx ({', '.join(fields[3:])}) {op.prefix.replace('%', '%%')}: "
+
+    def write(shape: str, arguments: list[str], types: list[str]) -> None:
+        line = f"gpu.printf {_quoted(head + shape + chr(10))}, {', '.join([*places, *arguments])}"
+        text.write(f"{line} : {', '.join(['i32'] * len(places) + types)}")
+
+    if element == i1:
+        with text.region(f"scf.if {shown}"):
+            write("True", [], [])
+            text.otherwise()
+            write("False", [], [])
+        return
+    wide = _printable(element)
+    if wide.signless != element.signless:
+        w = Writer(text.write)
+        w.begin(text.fresh("%shown"))
+        name = "arith.extf" if element.kind == "float" else "arith.extsi" if element.signed else "arith.extui"
+        shown = w.convert(name, shown, element, wide)
+    write({f64: "%g", i32: "%d", u32: "%u", i64: "%lld", u64: "%llu"}[wide], [shown], [wide.signless])
+
+
+def _printable(element: ScalarType) -> ScalarType:
+    """What C's `printf` takes for it."""
+    if element.kind == "float":
+        return f64
+    if element.bits == 64:
+        return element
+    return i32 if element.signed else u32
+
+
+def _quoted(text: str) -> str:
+    """A string literal of MLIR."""
+    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
+    return f'"{"".join(plain)}"'

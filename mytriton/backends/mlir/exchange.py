@@ -1,0 +1,240 @@
+"""Reductions and conversions in emitted gpu-dialect MLIR: across the registers of a thread, through shuffles within a
+warp, and through workgroup memory.
+
+They work on single elements, in loops over registers; LLVM unrolls the loops and keeps the elements in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+
+from mytriton.backends.mlir.context import Context, View
+from mytriton.backends.mlir.homes import partial_results
+from mytriton.backends.mlir.names import number
+from mytriton.backends.mlir.ops import ElementEmitter
+from mytriton.backends.mlir.places import THREAD, place
+from mytriton.backends.mlir.rounds import Side, plan_conversion, plan_reduction
+from mytriton.backends.mlir.shared import Shared
+from mytriton.backends.mlir.shuffle import shuffle
+from mytriton.backends.mlir.writer import Writer
+from mytriton.diagnostics import InternalError
+from mytriton.ir import ops
+from mytriton.ir.printer import Printer
+from mytriton.layout import routes
+from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.types import ScalarType, element_of
+
+
+class Exchanges:
+    """Writes `Convert` and `PartialReduce`; `emitter` writes operations on elements."""
+
+    def __init__(
+        self, context: Context, printer: Printer, shared: Shared, emitter: Callable[[int | None], ElementEmitter]
+    ) -> None:
+        self._context, self._text, self._layouts = context, context.text, context.layouts
+        self._printer, self._shared, self._emitter = printer, shared, emitter
+
+    def emit(self, op: Convert | PartialReduce) -> None:
+        """The operation; its result is where its home says."""
+        self._text.at(op.span, self._printer.ids(op))
+        match op:
+            case Convert(through="shared"):
+                self._convert_shared(op)
+            case Convert():
+                self._convert(op)
+            case PartialReduce(across="registers"):
+                self._reduce_registers(op)
+            case PartialReduce(across="lanes"):
+                self._reduce_lanes(op)
+            case PartialReduce():
+                self._reduce_warps(op)
+
+    # --- reductions ---------------------------------------------------------------------------------------------------
+
+    def _reduce_registers(self, op: PartialReduce) -> None:
+        """Register bit after register bit: each pass combines the halves of what the one before has left, so that an
+        element goes through as few operations as there are passes."""
+        layout, context = self._layouts[op.source], self._context
+        combined = routes.reduction(layout, op.axis, op.bits, op.across).combined
+        left = layout.registers
+        partial = partial_results(op, left // 2)
+        element = _element(op)
+        for step, bit in enumerate(reversed(combined)):
+            left //= 2
+            with context.each(left):
+                low = self._spread(op, bit, left)
+                high = self._sum(low, bit, left)
+                if step == 0:
+                    pair = [self._source(op, register) for register in (low, high)]
+                else:
+                    names = [self._text.fresh(f"%v{number(op.result)}_{half}") for half in ("low", "high")]
+                    pair = [
+                        context.form.fetch_run(partial, element, register, None, name)
+                        for register, name in zip((low, high), names, strict=True)
+                    ]
+                total = self._combine(op, pair[0], pair[1], bit == combined[0])
+                if bit == combined[0]:
+                    self._finish(op, total)
+                else:
+                    context.form.keep(partial, element, context.chunk, total)
+
+    def _spread(self, op: PartialReduce, bit: int, left: int) -> str:
+        """The register whose number is that at hand with a 0 put in at `bit`."""
+        if left == 1:
+            return self._context.chunk
+        entries = [1 << i + (1 << i >= bit) for i in range(left.bit_length() - 1)]
+        name = self._text.fresh(f"%low{number(op.result)}")
+        return place(self._text, [("%r", entries)], name) or self._context.chunk
+
+    def _sum(self, register: str, bit: int, left: int) -> str:
+        constant = self._text.i32(bit)
+        if left == 1:
+            return constant
+        name = self._text.fresh(f"{register}_plus{bit}")
+        self._text.write(f"{name} = arith.addi {register}, {constant} : i32")
+        return name
+
+    def _reduce_lanes(self, op: PartialReduce) -> None:
+        """By butterflies: after each, twice as many lanes hold the same."""
+        layout, context = self._layouts[op.source], self._context
+        combined = routes.reduction(layout, op.axis, op.bits, op.across).combined
+        with context.each(layout.registers):
+            total = context.ref(op.source)
+            self._text.at(op.span, self._printer.ids(op))
+            for lane in reversed(combined):
+                other = self._shuffled(op, "xor", total, self._text.i32(lane))
+                total = self._combine(op, total, other, lane == combined[0])
+            self._finish(op, total)
+
+    def _combine(self, op: PartialReduce, lhs: str, rhs: str, last: bool) -> str:
+        operation = ops.COMBINE[op.combine](lhs=op.source, rhs=op.source, results=op.results)
+        name = self._name(op) if last else self._numbered(f"%v{number(op.result)}_part")
+        return self._emitter(None).emit(operation, name, [lhs, rhs])
+
+    def _numbered(self, stem: str) -> str:
+        return next(name for i in count() if not self._text.defined(name := f"{stem}{i}"))
+
+    def _reduce_warps(self, op: PartialReduce) -> None:
+        """Each warp writes what it has; then each thread reads, and combines, what all have written for it."""
+        plan = plan_reduction(self._layouts[op.source], op)
+        element = _element(op)
+
+        def result(slot: str) -> str:
+            found = []
+            for offset in plan.offsets:
+                other = self._offset(slot, offset)
+                found.append(self._shared.get(other, element, self._numbered(f"%v{number(op.result)}_warp")))
+            while len(found) > 1:
+                half = len(found) // 2
+                pairs = zip(found[:half], found[half:], strict=True)
+                found = [self._combine(op, a, b, half == 1) for a, b in pairs]
+            return found[0]
+
+        self._exchange(op, plan.write, plan.read, plan.rounds, result)
+
+    # --- conversions --------------------------------------------------------------------------------------------------
+
+    def _convert(self, op: Convert) -> None:
+        have, want = (self._layouts[v] for v in (op.source, op.result))
+        way, context = routes.route(have, want), self._context
+        if way is None:
+            raise InternalError(f"no way inside a warp leads from {have} to {want}")
+        with context.each(want.registers):
+            registers = [("%r", way.register)] if context.trips > 1 else []
+            name = self._text.fresh(f"%src{number(op.result)}")
+            found = self._source(op, place(self._text, registers, name) or self._text.i32(0))
+            if not way.stays:
+                thread = (THREAD, way.lane_by_lane + way.lane_by_warp)
+                more = [("%r", way.lane_by_register)] if context.trips > 1 else []
+                lane = place(self._text, [thread, *more], self._text.fresh(f"%lane{number(op.result)}"))
+                found = self._shuffled(op, "idx", found, lane or self._text.i32(0))
+            self._finish(op, found)
+
+    def _convert_shared(self, op: Convert) -> None:
+        plan = plan_conversion(self._layouts[op.source], self._layouts[op.result], _element(op).bytes)
+
+        def result(slot: str) -> str:
+            return self._shared.get(slot, _element(op), self._name(op))
+
+        self._exchange(op, plan.write, plan.read, plan.rounds, result)
+
+    # --- workgroup memory ---------------------------------------------------------------------------------------------
+
+    def _exchange(
+        self, op: Convert | PartialReduce, write: Side, read: Side, rounds: int, result: Callable[[str], str]
+    ) -> None:
+        """Write, wait, read; in several rounds where the buffer does not hold all."""
+        if rounds == 1:
+            self._round(op, write, read, result)
+            return
+        with self._context.loop(rounds, "%round"):
+            # Before the first round this waits in vain, if nobody reads from an earlier exchange.
+            self._text.write("gpu.barrier")
+            self._round(op, write, read, result)
+
+    def _round(self, op: Convert | PartialReduce, write: Side, read: Side, result: Callable[[str], str]) -> None:
+        def send(register: str, slot: str) -> None:
+            self._shared.put(slot, self._source(op, register), _element(op))
+
+        def receive(register: str, slot: str) -> None:
+            self._finish(op, result(slot), register)
+
+        self._registers(op, write, "to", send)
+        self._text.write("gpu.barrier")
+        self._registers(op, read, "from", receive)
+
+    def _registers(self, op: Convert | PartialReduce, side: Side, stem: str, use: Callable[[str, str], None]) -> None:
+        """For each register that takes part in the round, call `use` with its number and its slot in the buffer."""
+        text, context, stem = self._text, self._context, f"%{stem}{number(op.result)}"
+        with context.each(1 << len(side.free)):
+            trip = [("%r", side.free)] if context.trips > 1 else []
+            turn = [("%round", side.fixed)] if side.fixed else []
+            register = place(text, [*trip, *turn], text.fresh(f"{stem}_register")) or text.i32(0)
+            sources = [(THREAD, side.thread), (register, side.register)] if trip or turn else [(THREAD, side.thread)]
+            slot = place(text, sources, text.fresh(stem)) or text.i32(0)
+            if not any(side.turn):
+                use(register, slot)
+                return
+            mine = place(text, [(THREAD, side.turn)], text.fresh(f"{stem}_turn"))
+            text.write(f"{stem}_round = arith.andi %round, {text.i32(sum(side.turn))} : i32")
+            text.write(f"{stem}_now = arith.cmpi eq, {mine}, {stem}_round : i32")
+            with text.region(f"scf.if {stem}_now"):
+                use(register, slot)
+
+    # --- elements -----------------------------------------------------------------------------------------------------
+
+    def _source(self, op: Convert | PartialReduce, register: str) -> str:
+        """One register of the operand."""
+        with self._context.through(View(register)):
+            return self._context.ref(op.source)
+
+    def _finish(self, op: Convert | PartialReduce, name: str, register: str | None = None) -> None:
+        """One register of the result is there: that at hand, unless another is named."""
+        context = self._context
+        home = context.homes.get(op.result)
+        if home is not None and home.array is not None:
+            context.form.keep(home, element_of(op.result.type), register or context.chunk, name)
+        else:
+            context.bind(op.result, name)
+
+    def _shuffled(self, op: Convert | PartialReduce, mode: str, value: str, lane: str) -> str:
+        w = Writer(self._text.write)
+        w.begin(self._numbered(f"%v{number(op.result)}_lane"))
+        return shuffle(w, mode, value, lane, self._text.i32(32), _element(op))
+
+    def _offset(self, slot: str, offset: int) -> str:
+        if not offset:
+            return slot
+        name, constant = self._text.fresh(f"{slot}_plus{offset}"), self._text.i32(offset)
+        self._text.write(f"{name} = arith.addi {slot}, {constant} : i32")
+        return name
+
+    def _name(self, op: Convert | PartialReduce) -> str:
+        return self._text.fresh(f"%v{number(op.result)}")
+
+
+def _element(op: Convert | PartialReduce) -> ScalarType:
+    element = element_of(op.source.type)
+    assert isinstance(element, ScalarType), "pointers are not exchanged"
+    return element

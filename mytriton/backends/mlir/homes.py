@@ -1,0 +1,128 @@
+"""Where a thread keeps the block values that one item of a laid-out program makes and another uses.
+
+A value of one register, or of one chunk of registers, is an SSA value. One of more is in a per-thread array, which LLVM
+turns into registers when it unrolls the loops over it; or, if it is as cheap to make again, it is nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mytriton.backends.mlir.names import number, result_name
+from mytriton.ir import ops
+from mytriton.ir.core import Func, Value, definitions
+from mytriton.layout.assign import VECTOR_BYTES
+from mytriton.layout.layout import Layout
+from mytriton.layout.ops import PartialReduce
+from mytriton.layout.program import LaidOut, Nested, Segment
+from mytriton.target import Target
+from mytriton.types import BlockType, PointerType, Type, element_of, is_float
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """`registers` elements, in chunks of `width` (None: single elements), in `array`, or in one SSA value if None."""
+
+    registers: int
+    width: int | None
+    array: str | None
+
+    @property
+    def chunks(self) -> int:
+        """Entries of the array."""
+        return self.registers // (self.width or 1)
+
+
+class Widths:
+    """How many consecutive registers of a layout are handled together, as one vector."""
+
+    def __init__(self, func: Func, target: Target) -> None:
+        accessed = [op.pointer.type for op in func.walk() if isinstance(op, (ops.Load, ops.Store))]
+        elements = [element_of(t) for t in accessed if isinstance(t, BlockType)]
+        smallest = min((e.element.bytes for e in elements if isinstance(e, PointerType)), default=4)
+        self._most = VECTOR_BYTES // smallest if target.abi == "pointer" else 1
+
+    def of(self, layout: Layout | None) -> int | None:
+        """None for one at a time."""
+        width = min(layout.vector, self._most) if layout is not None else 1
+        return width if width > 1 else None
+
+    def of_segment(self, segment: Segment) -> int | None:
+        """The same; what must be done element by element is."""
+        single = any(isinstance(op, ops.Print) or (isinstance(op, ops.Load) and op.volatile) for op in segment.ops)
+        return None if single else self.of(segment.layout)
+
+
+def cheap(func: Func) -> dict[Value, int]:
+    """Block values that take at most `_CHEAP` integer operations from scalars and the thread's position, with their
+    number: offsets, the masks made of them, addresses. Keeping these would cost more registers than it saves time."""
+    costs: dict[Value, int] = {}
+    for op in func.walk():
+        if isinstance(op, (ops.Splat, ops.Arange)):
+            costs[op.result] = 0
+        elif isinstance(op, _MOVES):
+            if op.source in costs:
+                costs[op.result] = costs[op.source]
+        elif isinstance(op, _CHEAP_OPERATIONS) and not any(is_float(v.type) for v in op.operands):
+            blocks = [v for v in op.operands if isinstance(v.type, BlockType)]
+            cost = 1 + sum(costs.get(v, _CHEAP) for v in blocks)
+            if blocks and cost <= _CHEAP:
+                costs[op.result] = cost
+    return costs
+
+
+_CHEAP = 4
+_CHEAP_OPERATIONS = (ops.Add, ops.Sub, ops.Mul, ops.And, ops.Or, ops.Compare, ops.AddPtr)
+_MOVES = (ops.Broadcast, ops.Reshape, ops.Transpose)
+
+
+class Homes(dict[Value, Home]):
+    """The home of every block value that has one, and `arrays`: all arrays, with the type of what they hold."""
+
+    def __init__(self, laid_out: LaidOut, widths: Widths) -> None:
+        super().__init__()
+        self.arrays: dict[Home, Type] = {}
+        self._layouts = laid_out.layouts
+        made_by, dispensable = definitions(laid_out.func), cheap(laid_out.func)
+        for item in laid_out.walk():
+            if isinstance(item, Segment):
+                width = widths.of_segment(item)
+                for value in item.escaping:
+                    several = item.registers > (width or 1)
+                    if not (several and value in dispensable):
+                        self._settle((value,), width, result_name(made_by[value]))
+            elif isinstance(item, Nested):
+                for values in joined(item.op):
+                    if isinstance(values[0].type, BlockType):
+                        self._settle(values, widths.of(self._layouts[values[0]]), f"%v{number(values[0])}")
+            else:
+                self._settle(item.op.results, None, f"%v{number(item.op.result)}")
+                if isinstance(item.op, PartialReduce) and item.op.across == "registers":
+                    registers = self._layouts[item.op.source].registers // 2
+                    if registers > self._layouts[item.op.result].registers:
+                        self.arrays[partial_results(item.op, registers)] = element_of(item.op.source.type)
+
+    def _settle(self, values: tuple[Value, ...], width: int | None, name: str) -> None:
+        """Values that live in one place."""
+        registers = self._layouts[values[0]].registers
+        several = registers > (width or 1)
+        home = Home(registers, width, f"%array{name.lstrip('%v')}" if several else None)
+        self.update((value, home) for value in values)
+        if several:
+            self.arrays[home] = element_of(values[0].type)
+
+
+def partial_results(op: PartialReduce, registers: int) -> Home:
+    """The array for what a reduction across registers has combined so far."""
+    return Home(registers, None, f"%array{number(op.result)}_part")
+
+
+def joined(op: ops.For | ops.While | ops.If) -> list[tuple[Value, ...]]:
+    """The values that are one variable: of a loop, the result and the blocks' parameters; of an `if`, the result."""
+    match op:
+        case ops.For():
+            return list(zip(op.results, op.carried, strict=True))
+        case ops.While():
+            return list(zip(op.results, op.condition.params, op.body.params, strict=True))
+        case _:
+            return [(v,) for v in op.results]
