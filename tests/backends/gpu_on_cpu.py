@@ -1,17 +1,14 @@
 """Runs emitted gpu-dialect MLIR on the host, thread after thread: the numbers a GPU would compute, without a GPU.
 
-The kernel's body is compiled as an ordinary function of the grid and thread indices. The threads of a program run one
-after the other, the last first, which shows an order that was only hoped for; a kernel with a barrier gets one system
-thread for each of its threads.
+The kernel's body is compiled as an ordinary function of the grid and thread indices. The threads of a program are
+coroutines (`host_threads.py`) that run until they wait for each other, the last first.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest import mock
 
@@ -25,8 +22,10 @@ from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.core import Func
 from mytriton.layout.assign import lay_out
+from mytriton.layout.program import LaidOut
 from mytriton.target import Target
 from mytriton.types import PointerType
+from tests.backends import host_threads
 
 _LOWERING = (
     # A host without bf16 instructions would call a library routine that the JIT does not have.
@@ -38,62 +37,116 @@ _LOWERING = (
 _INDICES = re.compile(r"^ *%((?:bid|tid|programs)_[xyz]) = gpu\.(?:block_id|thread_id|grid_dim) +[xyz]\n", re.MULTILINE)
 
 
-def _host_text(text: str, name: str) -> tuple[str, list[str]]:
-    """The kernel as a host function; appended to its own parameters are the indices named, and a barrier to call."""
-    text = text.replace("gpu.barrier", "llvm.call %barrier() : !llvm.ptr, () -> ()")
-    indices = _INDICES.findall(text)
-    text = _INDICES.sub("", text)
-    head, body = re.search(r"gpu\.func @\w+\((.*)\) kernel[^\n]*\{\n(.*)gpu\.return", text, re.DOTALL).groups()
-    params = ", ".join([*([head] if head else []), *(f"%{name}: index" for name in indices), "%barrier: !llvm.ptr"])
-    host = f"func.func @{name}({params}) attributes {{llvm.emit_c_interface}} {{\n{body}return\n}}"
-    return host.replace("!llvm.ptr<1>", "!llvm.ptr"), indices
+_SHUFFLE = re.compile(r"^ *(%\w+), %\w+ = gpu\.shuffle (xor|idx) (%\w+), (%\w+), %\w+ : (\w+)\n", re.MULTILINE)
+_PRINTF = re.compile(r'gpu\.printf "(.*?)", (.*) : (.*)\n')
+_SHARED = re.compile(r" workgroup\(%shared: memref<(\d+)xi8, [^{]*\{[^}]*\}\)")
+
+#: What a kernel calls, by the name of the parameter that holds its address.
+_CALLS = {"barrier": "mt_barrier", "check": "mt_check", "shuffle": "mt_shuffle"}
+
+
+class _Host:
+    """One kernel as a host function. Its own parameters come first, then the `indices` named, the buffer for workgroup
+    memory if there is one, and the functions to call."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.globals: list[str] = []
+        shared = _SHARED.search(text)
+        self.shared = int(shared[1]) if shared else 0
+        text = _SHARED.sub("", text).replace(", #gpu.address_space<workgroup>", "")
+        text = text.replace("gpu.barrier", "llvm.call %barrier() : !llvm.ptr, () -> ()")
+        text = re.sub(r'cf\.assert (%\w+), ".*"', r"llvm.call %check(\1) : !llvm.ptr, (i1) -> ()", text)
+        text = _SHUFFLE.sub(_shuffle, text)
+        text = _PRINTF.sub(lambda found: self._printf(found, name), text)
+        self.indices = _INDICES.findall(text)
+        text = _INDICES.sub("", text)
+        head, body = re.search(r"gpu\.func @\w+\((.*)\) kernel[^\n]*\{\n(.*)gpu\.return", text, re.DOTALL).groups()
+        params = [head] if head else []
+        params += [f"%{index}: index" for index in self.indices]
+        params += [f"%shared: memref<{self.shared}xi8>"] if self.shared else []
+        params += [f"%{call}: !llvm.ptr" for call in _CALLS]
+        host = f"func.func @{name}({', '.join(params)}) attributes {{llvm.emit_c_interface}} {{\n{body}return\n}}"
+        self.text = host.replace("!llvm.ptr<1>", "!llvm.ptr")
+
+    def _printf(self, found: re.Match[str], name: str) -> str:
+        shape, operands, types = found.groups()
+        label, size = f"{name}_text{len(self.globals)}", len(re.sub(r"\\..", "x", shape)) + 1
+        self.globals.append(f'llvm.mlir.global internal constant @{label}("{shape}\\00") : !llvm.array<{size} x i8>')
+        call = f"llvm.call @printf(%format, {operands}) vararg(!llvm.func<i32 (ptr, ...)>)"
+        return (
+            f"scf.execute_region {{\n%format = llvm.mlir.addressof @{label} : !llvm.ptr\n"
+            f"%printed = {call} : (!llvm.ptr, {types}) -> i32\nscf.yield\n}}\n"
+        )
+
+
+def _shuffle(found: re.Match[str]) -> str:
+    """The value as 64 bits to a function and back."""
+    result, mode, value, lane, type_ = found.groups()
+    integer, lines = f"i{type_[1:]}", []
+
+    def convert(new: str, name: str, source: str, types: str) -> str:
+        lines.append(f"{new} = {name} {source} : {types}")
+        return new
+
+    if type_.startswith("f"):
+        value = convert(f"{result}_a", "arith.bitcast", value, f"{type_} to {integer}")
+    if integer != "i64":
+        value = convert(f"{result}_b", "arith.extui", value, f"{integer} to i64")
+    lines.append(f"{result}_c = arith.constant {int(mode == 'xor')} : i32")
+    call = f"llvm.call %shuffle({value}, {lane}, {result}_c) : !llvm.ptr, (i64, i32, i32) -> i64"
+    last = f"{result}_d" if type_ != "i64" else result
+    lines.append(f"{last} = {call}")
+    if integer != "i64":
+        last = convert(f"{result}_e" if type_.startswith("f") else result, "arith.trunci", last, f"i64 to {integer}")
+    if type_.startswith("f"):
+        convert(result, "arith.bitcast", last, f"{integer} to {type_}")
+    return "\n".join(lines) + "\n"
 
 
 class Kernels:
     """Several kernels compiled together, which takes far less time than one by one."""
 
-    def __init__(self, kernels: Sequence[tuple[Func, Target]]) -> None:
-        self._kernels = kernels
+    def __init__(self, kernels: Sequence[tuple[Func | LaidOut, Target]]) -> None:
+        laid_out = [(k if isinstance(k, LaidOut) else lay_out(k, target), target) for k, target in kernels]
+        self._kernels = [(program.func, target) for program, target in laid_out]
         # Element operations in their host form: NVPTX has instructions for some that the JIT has no routines for.
         with mock.patch.object(emitter, "ElementEmitter", lambda *a, gpu, **k: ElementEmitter(*a, gpu=False, **k)):
-            emitted = [emitter.emit(lay_out(func, target), target) for func, target in kernels]
-        texts = ["\n".join(line.text for line in lines) for lines in emitted]
-        self._functions = [_host_text(text, f"kernel{number}") for number, text in enumerate(texts)]
+            emitted = [emitter.emit(program, target) for program, target in laid_out]
+        texts = ["\n".join(line.text for line in lines) + "\n" for lines in emitted]
+        self._hosts = [_Host(text, f"kernel{number}") for number, text in enumerate(texts)]
         with ir.Context(load_on_create_dialects=[]), ir.Location.unknown():
-            module = ir.Module.parse("\n".join(text for text, _ in self._functions))
+            parts = [part for host in self._hosts for part in (*host.globals, host.text)]
+            module = ir.Module.parse("\n".join(["llvm.func @printf(!llvm.ptr, ...) -> i32", *parts]))
             PassManager.parse(_LOWERING).run(module.operation)
             self._engine = ExecutionEngine(module, opt_level=1)
 
     def run(self, number: int, args: Sequence[Any], grid: tuple[int, ...]) -> None:
         """Run one of them over the grid, in place on the NumPy arrays among `args`."""
-        (func, target), (text, indices) = self._kernels[number], self._functions[number]
-        call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.raw_lookup(f"kernel{number}"))
+        (func, target), host = self._kernels[number], self._hosts[number]
+        function = ctypes.c_void_p(self._engine.raw_lookup(f"kernel{number}"))
         values = _packed(func, target, args)
-        together = target.threads if "%barrier()" in text else 1
-        barrier = threading.Barrier(together)
-        wait = ctypes.CFUNCTYPE(None)(lambda: barrier.wait(20) and None)
-        places = {name: np.array(0, np.int64) for name in indices}
+        places = {name: np.array(0, np.int64) for name in host.indices}
+        thread = len(values) + host.indices.index("tid_x") if "tid_x" in host.indices else -1
+        shared = np.zeros(max(16, host.shared) + 16, np.uint8)
+        start = np.array(-(-shared.ctypes.data // 16) * 16, np.int64)
+        values += places.values()
+        if host.shared:
+            values += [start, start, *(np.array(n, np.int64) for n in (0, host.shared, 1))]
+        values += [np.array(host_threads.address(call), np.int64) for call in _CALLS.values()]
+        pointers = (ctypes.c_void_p * len(values))(*(v.ctypes.data for v in values))
         extents = (*grid, 1, 1)[:3]
         for axis, extent in zip("xyz", extents, strict=True):
             if f"programs_{axis}" in places:
                 places[f"programs_{axis}"][...] = extent
-
-        def run_thread(number: int) -> None:
-            own = [*values, *(np.array(number if n == "tid_x" else p, np.int64) for n, p in places.items())]
-            own.append(np.array(ctypes.cast(wait, ctypes.c_void_p).value, np.int64))
-            call((ctypes.c_void_p * len(own))(*(v.ctypes.data for v in own)))
-
         for program in np.ndindex(*reversed(extents)):
             for axis, position in zip("zyx", program, strict=True):
                 if f"bid_{axis}" in places:
                     places[f"bid_{axis}"][...] = position
-            numbers = reversed(range(target.threads))
-            if together > 1:
-                with ThreadPoolExecutor(together) as threads:
-                    list(threads.map(run_thread, numbers))
-            else:
-                for number in numbers:
-                    run_thread(number)
+            shared[:] = 0xAB  # nothing to be relied on
+            end = host_threads.library().mt_run(function, pointers, len(values), thread, target.threads)
+            ctypes.CDLL(None).fflush(None)
+            if end:
+                raise AssertionError(["", "threads wait for others that do not come", "device assertion"][end])
 
 
 def _packed(func: Func, target: Target, args: Sequence[Any]) -> list[np.ndarray]:
@@ -109,6 +162,6 @@ def _packed(func: Func, target: Target, args: Sequence[Any]) -> list[np.ndarray]
     return values
 
 
-def run(func: Func, target: Target, args: Sequence[Any], grid: tuple[int, ...]) -> None:
+def run(func: Func | LaidOut, target: Target, args: Sequence[Any], grid: tuple[int, ...]) -> None:
     """Compile one kernel, and run it."""
     Kernels([(func, target)]).run(0, args, grid)

@@ -14,7 +14,7 @@ from mytriton.backends.mlir.homes import partial_results
 from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.backends.mlir.places import THREAD, place
-from mytriton.backends.mlir.rounds import Side, plan_conversion, plan_reduction
+from mytriton.backends.mlir.rounds import Plan, Side, plan
 from mytriton.backends.mlir.shared import Shared
 from mytriton.backends.mlir.shuffle import shuffle
 from mytriton.backends.mlir.writer import Writer
@@ -39,16 +39,14 @@ class Exchanges:
         """The operation; its result is where its home says."""
         self._text.at(op.span, self._printer.ids(op))
         match op:
-            case Convert(through="shared"):
-                self._convert_shared(op)
+            case Convert(through="shared") | PartialReduce(across="warps"):
+                self._exchange(op)
             case Convert():
                 self._convert(op)
             case PartialReduce(across="registers"):
                 self._reduce_registers(op)
-            case PartialReduce(across="lanes"):
-                self._reduce_lanes(op)
             case PartialReduce():
-                self._reduce_warps(op)
+                self._reduce_lanes(op)
 
     # --- reductions ---------------------------------------------------------------------------------------------------
 
@@ -115,24 +113,6 @@ class Exchanges:
     def _numbered(self, stem: str) -> str:
         return next(name for i in count() if not self._text.defined(name := f"{stem}{i}"))
 
-    def _reduce_warps(self, op: PartialReduce) -> None:
-        """Each warp writes what it has; then each thread reads, and combines, what all have written for it."""
-        plan = plan_reduction(self._layouts[op.source], op)
-        element = _element(op)
-
-        def result(slot: str) -> str:
-            found = []
-            for offset in plan.offsets:
-                other = self._offset(slot, offset)
-                found.append(self._shared.get(other, element, self._numbered(f"%v{number(op.result)}_warp")))
-            while len(found) > 1:
-                half = len(found) // 2
-                pairs = zip(found[:half], found[half:], strict=True)
-                found = [self._combine(op, a, b, half == 1) for a, b in pairs]
-            return found[0]
-
-        self._exchange(op, plan.write, plan.read, plan.rounds, result)
-
     # --- conversions --------------------------------------------------------------------------------------------------
 
     def _convert(self, op: Convert) -> None:
@@ -151,38 +131,40 @@ class Exchanges:
                 found = self._shuffled(op, "idx", found, lane or self._text.i32(0))
             self._finish(op, found)
 
-    def _convert_shared(self, op: Convert) -> None:
-        plan = plan_conversion(self._layouts[op.source], self._layouts[op.result], _element(op).bytes)
-
-        def result(slot: str) -> str:
-            return self._shared.get(slot, _element(op), self._name(op))
-
-        self._exchange(op, plan.write, plan.read, plan.rounds, result)
-
     # --- workgroup memory ---------------------------------------------------------------------------------------------
 
-    def _exchange(
-        self, op: Convert | PartialReduce, write: Side, read: Side, rounds: int, result: Callable[[str], str]
-    ) -> None:
-        """Write, wait, read; in several rounds where the buffer does not hold all."""
-        if rounds == 1:
-            self._round(op, write, read, result)
+    def _exchange(self, op: Convert | PartialReduce) -> None:
+        """All write, wait, and read; in several rounds where the buffer does not hold everything."""
+        way = plan(op, self._layouts)
+        assert way is not None, "only what goes through workgroup memory has a plan"
+        if way.rounds == 1:
+            self._round(op, way)
             return
-        with self._context.loop(rounds, "%round"):
-            # Before the first round this waits in vain, if nobody reads from an earlier exchange.
+        with self._context.loop(way.rounds, "%round"):
+            # Needless before the first round, unless some still read from an earlier exchange.
             self._text.write("gpu.barrier")
-            self._round(op, write, read, result)
+            self._round(op, way)
 
-    def _round(self, op: Convert | PartialReduce, write: Side, read: Side, result: Callable[[str], str]) -> None:
+    def _round(self, op: Convert | PartialReduce, way: Plan) -> None:
+        element = _element(op)
+
         def send(register: str, slot: str) -> None:
-            self._shared.put(slot, self._source(op, register), _element(op))
+            self._shared.put(slot, self._source(op, register), element)
 
         def receive(register: str, slot: str) -> None:
-            self._finish(op, result(slot), register)
+            if isinstance(op, Convert):
+                self._finish(op, self._shared.get(slot, element, self._name(op)), register)
+                return
+            slots = [self._offset(slot, offset) for offset in way.offsets]
+            found = [self._shared.get(s, element, self._numbered(f"%v{number(op.result)}_warp")) for s in slots]
+            while (half := len(found) // 2) > 0:
+                pairs = zip(found[:half], found[half:], strict=True)
+                found = [self._combine(op, a, b, half == 1) for a, b in pairs]
+            self._finish(op, found[0], register)
 
-        self._registers(op, write, "to", send)
+        self._registers(op, way.write, "to", send)
         self._text.write("gpu.barrier")
-        self._registers(op, read, "from", receive)
+        self._registers(op, way.read, "from", receive)
 
     def _registers(self, op: Convert | PartialReduce, side: Side, stem: str, use: Callable[[str, str], None]) -> None:
         """For each register that takes part in the round, call `use` with its number and its slot in the buffer."""

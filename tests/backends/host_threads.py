@@ -1,0 +1,113 @@
+"""The threads of a GPU program on the host, as coroutines: what they wait for is exact, and their order chosen."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+_SOURCE = r"""
+#include <ucontext.h>
+#include <cstdint>
+#include <vector>
+enum State { READY, AT_BARRIER, AT_SHUFFLE, DONE, FAILED };
+struct Thread {
+    ucontext_t context;
+    std::vector<char> stack;
+    std::vector<void*> args;
+    State state;
+    int64_t index;
+    uint64_t value;
+    int from;  // the thread whose value a shuffle reads
+};
+static std::vector<Thread> threads;
+static ucontext_t scheduler;
+static int current;
+static void (*kernel)(void**);
+
+static void leave(State state) {
+    threads[current].state = state;
+    swapcontext(&threads[current].context, &scheduler);
+}
+static void start() {
+    kernel(threads[current].args.data());
+    leave(DONE);
+}
+extern "C" void mt_barrier() { leave(AT_BARRIER); }
+extern "C" void mt_check(bool holds) { if (!holds) leave(FAILED); }
+extern "C" uint64_t mt_shuffle(uint64_t value, int lane, int relative) {
+    Thread& self = threads[current];
+    self.value = value;
+    self.from = relative ? current ^ lane : (current & ~31) | lane;
+    leave(AT_SHUFFLE);
+    return self.value;
+}
+static bool all(int from, int to, State state) {
+    for (int t = from; t < to; ++t) if (threads[t].state != state) return false;
+    return true;
+}
+// Lets every warp and the program go on that can; false if none can.
+static bool release() {
+    const int count = threads.size();
+    bool any = false;
+    for (int warp = 0; warp < count; warp += 32) {
+        if (!all(warp, warp + 32, AT_SHUFFLE)) continue;
+        uint64_t values[32];
+        for (int t = 0; t < 32; ++t) values[t] = threads[threads[warp + t].from].value;
+        for (int t = 0; t < 32; ++t) threads[warp + t].value = values[t], threads[warp + t].state = READY;
+        any = true;
+    }
+    if (!any && all(0, count, AT_BARRIER)) for (Thread& t : threads) any = true, t.state = READY;
+    return any;
+}
+// 0: all threads came to their end; 1: some wait for others that do not come; 2: an assertion failed.
+extern "C" int mt_run(void (*function)(void**), void** args, int number, int index_at, int count) {
+    kernel = function;
+    threads.resize(count);
+    for (int t = 0; t < count; ++t) {
+        Thread& self = threads[t];
+        self.args.assign(args, args + number);
+        self.index = t;
+        if (index_at >= 0) self.args[index_at] = &self.index;
+        self.stack.resize(1 << 18);
+        self.state = READY;
+        getcontext(&self.context);
+        self.context.uc_stack.ss_sp = self.stack.data();
+        self.context.uc_stack.ss_size = self.stack.size();
+        makecontext(&self.context, start, 0);
+    }
+    do {
+        for (current = count - 1; current >= 0; --current) {  // the last first: shows an order that was only hoped for
+            if (threads[current].state != READY) continue;
+            swapcontext(&scheduler, &threads[current].context);
+            if (threads[current].state == FAILED) return 2;
+        }
+    } while (release());
+    return all(0, count, DONE) ? 0 : 1;
+}
+"""
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The compiled scheduler."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("needs g++")
+    folder = Path(tempfile.mkdtemp())
+    source, target = folder / "threads.cpp", folder / "threads.so"
+    source.write_text(_SOURCE)
+    subprocess.run([compiler, "-std=c++17", "-O1", "-shared", "-fPIC", "-o", target, source], check=True)
+    loaded = ctypes.CDLL(str(target))
+    shutil.rmtree(folder)
+    return loaded
+
+
+def address(name: str) -> int:
+    """The address of a function of the library, for emitted code to call."""
+    return ctypes.cast(library()[name], ctypes.c_void_p).value or 0
