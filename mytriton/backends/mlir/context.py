@@ -187,8 +187,11 @@ class Context:
             name = text.fresh(stem)
             text.write(f"{name} = vector.broadcast {one} : {types}")
             return name
-        if home.array is not None and view.low == tuple(1 << i for i in range(len(view.low))):
-            return self.form.fetch_run(home, element, view.index, width, text.fresh(stem))
+        if view.low == tuple(1 << i for i in range(len(view.low))):
+            if home.array is not None:
+                return self.form.fetch_run(home, element, view.index, width, text.fresh(stem))
+            if home.width == width and (whole := text.recall((value, None, width))) is not None:
+                return whole
         parts = [self._element(value, home, self._plus(view, i), f"{stem}_{i}") for i in range(width)]
         name = text.fresh(stem)
         text.write(f"{name} = vector.from_elements {', '.join(parts)} : {self.form.type_of(value.type, width)}")

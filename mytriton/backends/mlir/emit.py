@@ -113,11 +113,18 @@ class _Emitter:
                     self.control.emit(item)
 
     def _segment(self, segment: Segment) -> None:
-        width = self.widths.of_segment(segment)
-        with self.context.each(segment.registers // (width or 1), width):
-            for op in segment.ops:
+        width, homes = self.widths.of_segment(segment), self.homes
+        trips = segment.registers // (width or 1)
+        # In a loop, what is cheap is made where it is used, as in later loops.
+        members = [op for op in segment.ops if not (trips > 1 and homes.cheap.issuperset(op.results) and op.results)]
+        members = [op for op in members if not homes.is_moved(op)]
+        kept = [v for v in segment.escaping if v in homes and any(v in op.results for op in members)]
+        if not members:
+            return
+        with self.context.each(trips, width):
+            for op in members:
                 self._op(op)
-            for value in segment.escaping:
+            for value in kept:
                 self.context.keep(value)
 
     # --- operations ---------------------------------------------------------------------------------------------------

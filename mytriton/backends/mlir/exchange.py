@@ -101,7 +101,7 @@ class Exchanges:
             total = context.ref(op.source)
             self._text.at(op.span, self._printer.ids(op))
             for lane in reversed(combined):
-                other = self._shuffled(op, "xor", total, self._text.i32(lane))
+                other = self._shuffled(op, "xor", total, self._text.i32(lane), f"_lane{lane}")
                 total = self._combine(op, total, other, lane == combined[0])
             self._finish(op, total)
 
@@ -128,7 +128,7 @@ class Exchanges:
                 thread = (THREAD, way.lane_by_lane + way.lane_by_warp)
                 more = [("%r", way.lane_by_register)] if context.trips > 1 else []
                 lane = place(self._text, [thread, *more], self._text.fresh(f"%lane{number(op.result)}"))
-                found = self._shuffled(op, "idx", found, lane or self._text.i32(0))
+                found = self._shuffled(op, "idx", found, lane or self._text.i32(0), "_lane")
             self._finish(op, found)
 
     # --- workgroup memory ---------------------------------------------------------------------------------------------
@@ -200,9 +200,9 @@ class Exchanges:
         else:
             context.bind(op.result, name)
 
-    def _shuffled(self, op: Convert | PartialReduce, mode: str, value: str, lane: str) -> str:
+    def _shuffled(self, op: Convert | PartialReduce, mode: str, value: str, lane: str, suffix: str) -> str:
         w = Writer(self._text.write)
-        w.begin(self._numbered(f"%v{number(op.result)}_lane"))
+        w.begin(f"%v{number(op.result)}{suffix}")
         return shuffle(w, mode, value, lane, self._text.i32(32), _element(op))
 
     def _offset(self, slot: str, offset: int) -> str:

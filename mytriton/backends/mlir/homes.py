@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from mytriton.backends.mlir.names import number, result_name
 from mytriton.ir import ops
-from mytriton.ir.core import Func, Value, definitions
+from mytriton.ir.core import Func, Op, Value, definitions
 from mytriton.layout.assign import VECTOR_BYTES
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import PartialReduce
@@ -21,11 +21,13 @@ from mytriton.types import BlockType, PointerType, Type, element_of, is_float
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """`registers` elements, in chunks of `width` (None: single elements), in `array`, or in one SSA value if None."""
+    """`registers` elements, in chunks of `width` (None: single elements), in `array`, or in one SSA value if None.
+    `carried`: by a loop."""
 
     registers: int
     width: int | None
     array: str | None
+    carried: bool = False
 
     @property
     def chunks(self) -> int:
@@ -73,24 +75,23 @@ def cheap(func: Func) -> dict[Value, int]:
 
 _CHEAP = 4
 _CHEAP_OPERATIONS = (ops.Add, ops.Sub, ops.Mul, ops.And, ops.Or, ops.Compare, ops.AddPtr)
-_MOVES = (ops.Broadcast, ops.Reshape, ops.Transpose)
+_RENAMES = (ops.Reshape, ops.Transpose)
+_MOVES = (ops.Broadcast, *_RENAMES)
 
 
 class Homes(dict[Value, Home]):
-    """The home of every block value that has one, and `arrays`: all arrays, with the type of what they hold."""
+    """The home of every block value that has one; `arrays`: all arrays, with the type of what they hold; `cheap`: the
+    values that need none."""
 
     def __init__(self, laid_out: LaidOut, widths: Widths) -> None:
         super().__init__()
         self.arrays: dict[Home, Type] = {}
+        self.cheap = frozenset(cheap(laid_out.func))
         self._layouts = laid_out.layouts
-        made_by, dispensable = definitions(laid_out.func), cheap(laid_out.func)
+        self._made_by = definitions(laid_out.func)
         for item in laid_out.walk():
             if isinstance(item, Segment):
-                width = widths.of_segment(item)
-                for value in item.escaping:
-                    several = item.registers > (width or 1)
-                    if not (several and value in dispensable):
-                        self._settle((value,), width, result_name(made_by[value]))
+                self._segment(item, widths.of_segment(item))
             elif isinstance(item, Nested):
                 for values in joined(item.op):
                     if isinstance(values[0].type, BlockType):
@@ -102,11 +103,26 @@ class Homes(dict[Value, Home]):
                     if registers > self._layouts[item.op.result].registers:
                         self.arrays[partial_results(item.op, registers)] = element_of(item.op.source.type)
 
+    def is_moved(self, op: Op) -> bool:
+        """Whether the result is in the array of the operand, under another name."""
+        return isinstance(op, _RENAMES) and op.result in self and self[op.result] is self.get(op.source)
+
+    def _segment(self, segment: Segment, width: int | None) -> None:
+        for op in segment.ops:
+            source = self.get(op.source) if isinstance(op, _RENAMES) else None
+            # What a loop carries is about to change; a name for it would change as well.
+            if source is not None and source.array is not None and not source.carried:
+                self[op.result] = source
+        for value in segment.escaping:
+            several = segment.registers > (width or 1)
+            if value not in self and not (several and value in self.cheap):
+                self._settle((value,), width, result_name(self._made_by[value]))
+
     def _settle(self, values: tuple[Value, ...], width: int | None, name: str) -> None:
         """Values that live in one place."""
         registers = self._layouts[values[0]].registers
         several = registers > (width or 1)
-        home = Home(registers, width, f"%array{name.lstrip('%v')}" if several else None)
+        home = Home(registers, width, f"%array{name.lstrip('%v')}" if several else None, len(values) > 1)
         self.update((value, home) for value in values)
         if several:
             self.arrays[home] = element_of(values[0].type)
