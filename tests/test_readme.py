@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mytriton.language as tl
+from mytriton.frontend import outside  # noqa: F401 (which fills the tables of functions)
+from mytriton.frontend.registry import FUNCTIONS, METHODS
+from tests import operations
 from tests.running import runner
 
 README = Path(__file__).parents[1] / "README.md"
@@ -27,3 +31,16 @@ def test_the_code_of_the_readme_runs(tmp_path: Path) -> None:
         [sys.executable, "-m", "pytest", "-q", str(path)], capture_output=True, text=True, check=False
     )
     assert (tested.returncode, "1 passed" in tested.stdout) == (0, True), tested.stdout
+
+
+#: What the table of operations leaves out: Python's `math` of constexprs, and what has no operation of its own.
+NO_OPERATION = {"PropagateNan", "constexpr", "dtype", "next_power_of_2"}
+
+
+def test_the_table_of_operations_has_every_function() -> None:
+    names = {name for samples in operations.ROWS.values() for name in samples}
+    functions = {b.name.split(".")[-1] for b in FUNCTIONS.values() if not b.name.startswith("math.")}
+    assert (
+        sorted((functions | {name for name in tl.__all__ if callable(getattr(tl, name))}) - names - NO_OPERATION) == []
+    )
+    assert sorted(set(METHODS) - names) == []
