@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mytriton.examples import Example, ExampleCase
     from mytriton.frontend.module import read_module
     from mytriton.frontend.read import kernel_of
-    from mytriton.language import cdiv, next_power_of_2
+    from mytriton.language import cdiv, constexpr_function, next_power_of_2
     from mytriton.launch import JITFunction, LaunchResult, cuda_available, jit
     from mytriton.specialize import Specialization, parse_signature
     from mytriton.stage import Compilation, Stage
@@ -40,7 +40,7 @@ _PUBLIC = {
         "mytriton.frontend.module": "read_module",
         "mytriton.frontend.read": "kernel_of",
         "mytriton.launch": "JITFunction LaunchResult cuda_available jit",
-        "mytriton.language": "cdiv next_power_of_2",
+        "mytriton.language": "cdiv constexpr_function next_power_of_2",
         "mytriton.specialize": "Specialization parse_signature",
         "mytriton.stage": "Compilation Stage",
         "mytriton.target": "Target",
@@ -67,6 +67,7 @@ __all__ = [
     "cdiv",
     "check_example",
     "compile_kernel",
+    "constexpr_function",
     "cuda_available",
     "jit",
     "kernel_of",

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from mytriton.diagnostics import Label
 from mytriton.frontend import tree as t
 from mytriton.frontend.evaluate import Evaluator
-from mytriton.frontend.regions import Differ, Join, Plan, block, realized
+from mytriton.frontend.regions import Differ, Join, Plan, realized
 from mytriton.frontend.scope import ON, Flow, Scope, Side
 from mytriton.frontend.semantics import is_poison
 from mytriton.frontend.values import POISON, Known, Mistake
-from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.source import Span
 
@@ -82,16 +81,7 @@ class Branches(Evaluator):
                 plan = self._joined_name(join, name, sides)
                 if plan is not None:
                     plans[name] = plan
-        builder = self.semantics.builder
-        blocks = []
-        for position, side in enumerate(sides):
-            with self.region(span, side.ops) as made:
-                builder.span = span
-                values = [self.as_value((a, b)[position], type_) for a, b, type_ in join.pairs]
-                builder.append(ops.Yield(values=tuple(values)))
-                blocks.append(block((), made))
-        builder.span = span
-        results = builder.append(ops.If(condition=condition, then=blocks[0], orelse=blocks[1])).results
+        results = self.append_if(condition, [side.ops for side in sides], join, span)
         for name, plan in plans.items():
             places = [s.scope.places[name] for s in sides if not s.ended]
             self.bind(name, realized(plan, results), max(places, key=lambda p: (p.line, p.column)))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from inspect import BoundArguments, signature
 from typing import Any
 
-from mytriton.diagnostics import CompileError
+from mytriton.diagnostics import CompileError, LaunchError
 from mytriton.frontend import tree as t
 from mytriton.frontend.kernel import MISSING, Kernel
 from mytriton.frontend.loops import Loops
 from mytriton.frontend.outside import as_item
 from mytriton.frontend.parse import parse
-from mytriton.frontend.registry import Builtin, Param
+from mytriton.frontend.registry import Builtin, Param, parameters_of
 from mytriton.frontend.scope import Scope
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.values import POISON, Item, Mistake, Operand
+from mytriton.language.compile_time import ConstexprFunction
 from mytriton.source import Span
+from mytriton.specialize import constexpr_value
 
 
 class Calls(Loops):
@@ -34,6 +38,8 @@ class Calls(Loops):
         return len(self._chain) > 1
 
     def helper(self, function: Any, call: t.Call) -> Builtin:
+        if isinstance(function, ConstexprFunction):
+            return _compile_time(function.function)
         kernel: Kernel = function.kernel
 
         def rule(semantics: Semantics, span: Span, **bound: Operand) -> Item:
@@ -95,3 +101,29 @@ class Calls(Loops):
             if param.is_constexpr:
                 scope.constexprs.add(param.name)
         return scope
+
+
+def _compile_time(function: Callable[..., Any]) -> Builtin:
+    """A Python function of the author's (`constexpr_function`), which Python runs while the kernel is compiled."""
+    name = function.__name__
+
+    def rule(s: Semantics, span: Span, **bound: Any) -> Item:
+        values = BoundArguments(signature(function), OrderedDict())
+        for parameter, given in bound.items():
+            what = f"the argument `{parameter}` of `{name}`"
+            many = isinstance(given, tuple)
+            values.arguments[parameter] = tuple(s.known(o, what) for o in given) if many else s.known(given, what)
+        values.apply_defaults()
+        try:
+            result = function(*values.args, **values.kwargs)
+        except Exception as error:  # noqa: BLE001 (the author's function may raise anything)
+            message = f"`{s.text(span)}` raises {type(error).__name__}: {error}"
+            raise Mistake("MT212", message, span) from None
+        try:
+            return as_item(constexpr_value(name, result))
+        except LaunchError:
+            message = f"`{name}` returns a {type(result).__name__}"
+            hint = "a constexpr is a number, string, None, dtype or tuple of these"
+            raise Mistake("MT212", message, span, hint) from None
+
+    return Builtin(name, parameters_of(function), rule)

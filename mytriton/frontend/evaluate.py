@@ -11,19 +11,20 @@ from typing import Any
 
 from mytriton.frontend import attributes, shapes
 from mytriton.frontend import tree as t
+from mytriton.frontend.choices import Choices
 from mytriton.frontend.kernel import MISSING, is_kernel
 from mytriton.frontend.outside import member_item, outside_item
-from mytriton.frontend.regions import Regions
 from mytriton.frontend.registry import FUNCTIONS, LOOPS, METHODS, Builtin
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, is_number
 from mytriton.ir.core import TypeRuleError, Value
+from mytriton.language.compile_time import ConstexprFunction
 from mytriton.source import Span
 
 _Steps = Generator[t.Expr, Operand, Item]
 
 
-class Evaluator(Regions):
+class Evaluator(Choices):
     """Evaluates the expressions of one kernel with the names of its scope."""
 
     def __init__(self, semantics: Semantics) -> None:
@@ -39,6 +40,8 @@ class Evaluator(Regions):
             t.Subscript: self._subscript,
             t.Slice: self._slice,
             t.TupleExpr: self._tuple,
+            t.FString: self._fstring,
+            t.Formatted: self._formatted,
         }
 
     def evaluate(self, expr: t.Expr) -> Operand:
@@ -149,10 +152,13 @@ class Evaluator(Regions):
                 return POISON
             self.semantics.builder.span = expr.span
             one = Operand(self.semantics.compare(op, self._plain(lhs), self._plain(rhs), expr.span), expr)
-            # a < b < c means (a < b) & (b < c), each operand evaluated once
-            result = one if result is None else Operand(self.combine("&", result, one, expr.span), expr)
-            if isinstance(result.item, Known) and not result.item.value:
-                return result.item
+            # a < b < c means (a < b) & (b < c), each operand evaluated once; of constexprs only a false one matters.
+            if isinstance(one.item, Known) and not one.item.value:
+                return one.item
+            if result is None or isinstance(result.item, Known):
+                result = one
+            elif not isinstance(one.item, Known):
+                result = Operand(self.combine("&", result, one, expr.span), expr)
             lhs = rhs
         assert result is not None
         return result.item
@@ -164,32 +170,35 @@ class Evaluator(Regions):
         return operand
 
     def _logical(self, expr: t.Logical) -> _Steps:
+        operands = []
         for node in expr.operands:
             operand = yield node
             if is_poison(operand):
                 return POISON
+            operands.append(operand)
             if isinstance(operand.item, Value):
-                symbol = "&" if expr.op == "and" else "|"
-                hint = f"use `{symbol}` on bools, each comparison in parentheses"
-                raise Mistake("MT202", f"`{expr.op}` works on constexprs only", expr.span, hint)
+                continue
             value = self.semantics.known(operand, f"an operand of `{expr.op}`")
             if bool(value) == (expr.op == "or"):
-                return operand.item
-        return operand.item
+                return operand.item  # what follows is not looked at
+        run_time = any(isinstance(operand.item, Value) for operand in operands)
+        return self.connect(expr.op, operands, expr.span) if run_time else operand.item
 
     def _conditional(self, expr: t.Conditional) -> _Steps:
         test = yield expr.test
         if is_poison(test):
             return POISON
-        if isinstance(test.item, Value):
-            hint = "use tl.where(condition, x, y), which computes both sides"
-            raise Mistake("MT140", "a conditional expression on a run-time value is not supported yet", expr.span, hint)
-        chosen = expr.if_true if self.truth(test) else expr.if_false
-        return (yield chosen).item
-
-    def truth(self, test: Operand) -> bool:
-        """The truth of a compile-time condition."""
-        return bool(self.semantics.known(test, "a condition"))
+        condition = self.condition(test, "the condition of an `if`-`else`")
+        if isinstance(condition, bool):
+            return (yield expr.if_true if condition else expr.if_false).item
+        sides, operands = [], []
+        for node in (expr.if_true, expr.if_false):
+            with self.region(expr.span) as made:
+                operands.append((yield node))
+            sides.append(made)
+        if is_poison(*operands):
+            return POISON
+        return self.choose_value(condition, sides, operands, expr.span)
 
     # --- calls and tuples ---
 
@@ -221,12 +230,12 @@ class Evaluator(Regions):
         text = self.semantics.text(function.span)
         if any(value is loop for loop in LOOPS):
             raise Mistake("MT136", f"`{text}` is used only as `for i in {text}(...)`", expr.span)
-        if is_kernel(value):
+        if is_kernel(value) or isinstance(value, ConstexprFunction):
             return self.helper(value, expr)
         raise Mistake("MT136", f"{self.semantics.describe(function)} cannot be called in a kernel", expr.span)
 
     def helper(self, function: Any, call: t.Call) -> Builtin:
-        """A `@jit` function as something to call."""
+        """A function of the author's as something to call."""
         raise Mistake("MT136", f"`{self.semantics.text(call.function.span)}` is called only in kernels", call.span)
 
     def _subscript(self, expr: t.Subscript) -> _Steps:
@@ -264,3 +273,25 @@ class Evaluator(Regions):
         for node in expr.items:
             items.append((yield node).item)
         return Tuple(tuple(items))
+
+    def _fstring(self, expr: t.FString) -> _Steps:
+        parts = []
+        for node in expr.parts:
+            part = yield node
+            if is_poison(part):
+                return POISON
+            parts.append(str(self.semantics.known(part, "a part of an f-string")))
+        return Known("".join(parts))
+
+    def _formatted(self, expr: t.Formatted) -> _Steps:
+        operand = yield expr.value
+        if is_poison(operand):
+            return POISON
+        value, spec = self.semantics.known(operand, "a value in an f-string"), ""
+        if expr.spec is not None:
+            spec = self.semantics.known((yield expr.spec), "the format of a value in an f-string")
+        convert = _CONVERSIONS.get(expr.conversion)
+        return self.semantics.fold(lambda: format(convert(value) if convert else value, spec), expr.span)
+
+
+_CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}

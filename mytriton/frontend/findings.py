@@ -30,7 +30,8 @@ class Findings:
     def report(self, diagnostic: Diagnostic) -> None:
         """Keep a finding; an unrolled loop, and a helper that is called often, report each one once."""
         span = diagnostic.span
-        key = (diagnostic.code, span if span is None or span.call_site is None else replace(span, call_site=None))
+        code = diagnostic.message if diagnostic.severity == "note" else diagnostic.code
+        key = (code, span if span is None or span.call_site is None else replace(span, call_site=None))
         if key not in self._reported:
             self._reported.add(key)
             self.diagnostics.append(diagnostic)

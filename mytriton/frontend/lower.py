@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mytriton.diagnostics import CompileError, Diagnostic
+from mytriton.frontend import debugging
 from mytriton.frontend import tree as t
 from mytriton.frontend.calls import Calls
 from mytriton.frontend.kernel import MISSING
@@ -74,9 +75,18 @@ class Lowering(Calls):
                 return self.for_(node)
             case t.While():
                 self.while_(node)
+            case t.Assert():
+                self._assert(node)
             case t.Return():
                 return self._return(node)
         return ON
+
+    def _assert(self, node: t.Assert) -> None:
+        condition = self.evaluate(node.test)
+        message = None if node.message is None else self.evaluate(node.message)
+        if not is_poison(condition, *([] if message is None else [message])):
+            said = debugging.text(self.semantics, message, "the message of an assertion")
+            debugging.check(self.semantics, condition, said or self.semantics.text(node.test.span), node.span)
 
     def _return(self, node: t.Return) -> Flow:
         if self.loops:

@@ -28,10 +28,10 @@ from mytriton.frontend.decorators import (
     wraps_jit,
 )
 from mytriton.frontend.evaluate import Evaluator
+from mytriton.frontend.expressions import ExpressionParser
 from mytriton.frontend.kernel import MISSING, Helper, Kernel, Unresolved
 from mytriton.frontend.names import Lookup, is_constexpr, parameters, resolve, used_names
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
-from mytriton.frontend.parse import ExpressionParser
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.syntax import FunctionNode, Positions, functions, parse_text, unit_of
 from mytriton.frontend.values import Known, Tuple

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 _TYPES = "the types are int1, int8 to int64, uint8 to uint64, float16, bfloat16, float32 and float64"
 _FLOAT8 = f"{_TYPES}; an array of float8 can be passed as uint8"
-_PRINT = "store the value, and print it after the launch"
-_ASSERT = "check arguments before the launch"
 _POINTERS = "add offsets to a pointer: tl.load(x + rows[:, None] * stride + columns[None, :], mask=mask, other=0)"
 _ATOMIC = "let each program store to an element of its own, and combine these in a second launch"
 _RANDOM = "make the random numbers before the launch, and load them"
@@ -31,8 +29,6 @@ _INSTEAD = {
     "block_type": "a block's type is x.type",
     "condition": "write the condition by itself: while x > 0:",
     "const constexpr_type slice tensor tuple void": _ANNOTATION,
-    "device_assert static_assert": _ASSERT,
-    "device_print static_print": _PRINT,
     "dot dot_scaled": _DOT,
     "expect_zero": "leave it out: it checks nothing but in Triton's debug builds",
     "float8e4b15 float8e4b8 float8e4nv float8e5 float8e5b16": _FLOAT8,
@@ -81,6 +77,3 @@ LIBDEVICE |= {
     for name in ("div", "fma", "rcp", "sqrt")
     for rounding in ("rz", "rd", "ru")
 }
-
-#: The same for Python's own functions.
-BUILTINS = {"print": _PRINT}

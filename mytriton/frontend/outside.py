@@ -22,9 +22,10 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     shapes,
 )
 from mytriton.frontend.kernel import Unresolved, is_kernel
-from mytriton.frontend.not_yet import BUILTINS, LIBDEVICE, NOT_YET
+from mytriton.frontend.not_yet import LIBDEVICE, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS
 from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
+from mytriton.language.compile_time import ConstexprFunction
 from mytriton.source import Span
 from mytriton.types import PointerType, ScalarType
 
@@ -59,7 +60,7 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
     what = "module" if isinstance(value, ModuleType) else type(value).__name__
     if callable(value) and not isinstance(value, ModuleType):
         message = f"`{name}` cannot be called in a kernel"
-        hint = BUILTINS.get(name, "only tl functions can; write its body here")
+        hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
         raise Mistake("MT132", message, span, hint)
     hint = "call functions of tl only" if isinstance(value, ModuleType) else "pass it as an argument"
     if isinstance(value, (str, tuple)):
@@ -86,7 +87,7 @@ def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item
 def _is_callable_here(value: Any) -> bool:
     """Whether a value is one of the functions kernels may name. Only plain functions and classes are looked up, since
     hashing and comparing other objects would run their code."""
-    if is_kernel(value):
+    if is_kernel(value) or type(value) is ConstexprFunction:
         return True
     plain = isinstance(value, (FunctionType, BuiltinFunctionType, type))
     return plain and (value in FUNCTIONS or value in LOOPS or value is language.PropagateNan)

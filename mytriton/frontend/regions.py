@@ -161,24 +161,27 @@ class Regions:
         pointer = self.pointer if same_element else builder.add(ops.Bitcast, source=self.pointer, to=element)
         return builder.splat(pointer, shape_of(type_))
 
+    def as_bool(self, operand: Operand, what: str) -> Value:
+        """The truth of each element of a run-time value."""
+        assert isinstance(operand.item, Value)
+        if is_pointer(operand.item.type):
+            message = f"{what} must be a number, but {self.semantics.describe(operand)} is a pointer"
+            hint = "a pointer is never None at run time; `pointer is not None` is decided at compile time"
+            raise Mistake("MT203", message, operand.span, hint)
+        self.semantics.builder.span = operand.span
+        return self.semantics.builder.cast(operand.item, i1)
+
     def condition(self, test: Operand, what: str) -> bool | Value:
         """The truth of a number: known, or a run-time scalar bool. A block has no single truth."""
         if not isinstance(test.item, Value):
             return bool(self.semantics.known(test, what))
-        value, span = test.item, test.span
-        if is_pointer(value.type):
-            hint = "a pointer is never None at run time; `pointer is not None` is decided at compile time"
-            raise Mistake("MT203", f"{what} must be a number, but {self.semantics.describe(test)} is a pointer", span,
-                          hint)  # fmt: skip
+        value = self.as_bool(test, what)
         shape = shape_of(value.type)
         if any(extent != 1 for extent in shape):
             message = f"{what} must be one number, but {self.semantics.describe(test)} has many"
             hint = "choose elementwise with tl.where(condition, x, y), or mask loads and stores with the condition"
-            raise Mistake("MT148", message, span, hint)
-        builder = self.semantics.builder
-        builder.span = span
-        value = builder.add(ops.Reshape, source=value, shape=()) if shape else value
-        return builder.cast(value, i1)
+            raise Mistake("MT148", message, test.span, hint)
+        return self.semantics.builder.add(ops.Reshape, source=value, shape=()) if shape else value
 
 
 def block(params: Sequence[Value], body: list[Op]) -> Block:

@@ -72,21 +72,25 @@ FUNCTIONS: dict[Any, Builtin] = {}
 METHODS: dict[str, Builtin] = {}
 
 
+def parameters_of(function: Callable[..., Any]) -> tuple[Param, ...]:
+    """The parameters of a Python function."""
+    return tuple(
+        Param(
+            p.name,
+            p.default is not Parameter.empty,
+            p.kind is Parameter.VAR_POSITIONAL,
+            p.kind is Parameter.KEYWORD_ONLY,
+        )
+        for p in signature(function).parameters.values()
+    )
+
+
 def builtin(function: Callable[..., Any], method: bool = False, module: str = "tl") -> Callable[[Rule], Rule]:
     """Registers the rule of a language function; the parameters are those of the function's own signature. With
     `method` it is one of run-time values too, under the same name."""
 
     def register(rule: Rule) -> Rule:
-        parameters = tuple(
-            Param(
-                p.name,
-                p.default is not Parameter.empty,
-                p.kind is Parameter.VAR_POSITIONAL,
-                p.kind is Parameter.KEYWORD_ONLY,
-            )
-            for p in signature(function).parameters.values()
-        )
-        FUNCTIONS[function] = Builtin(f"{module}.{function.__name__}", parameters, rule)
+        FUNCTIONS[function] = Builtin(f"{module}.{function.__name__}", parameters_of(function), rule)
         if method:
             METHODS[function.__name__] = FUNCTIONS[function]
         return rule

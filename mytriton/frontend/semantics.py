@@ -217,7 +217,7 @@ class Semantics(Broadcasting):
         if is_pointer(value.type):
             raise Mistake("MT203", f"`{op}` takes numbers, but {self.describe(operand)} is a pointer", span, _LOAD)
         if op == "not":
-            raise Mistake("MT202", "`not` works on constexprs only", span, "use `~` on a bool")
+            return self.builder.add(ops.Not, source=self.builder.cast(value, i1))
         if op == "~":
             if is_float(value.type):
                 raise Mistake("MT203", f"`~` takes integers and bools, not {self.describe(operand)}", span)

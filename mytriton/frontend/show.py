@@ -89,6 +89,14 @@ def _describe(node: t.Expr | t.Stmt | _Group) -> tuple[str, Sequence[_Child]]:
             return f"for {node.target.id}", [("in", node.iterable), *_plain(node.body)]
         case t.While():
             return "while", [("test", node.test), *_plain(node.body)]
+        case t.Assert():
+            message: list[_Child] = [] if node.message is None else [("message", node.message)]
+            return "assert", [("", node.test), *message]
+        case t.FString():
+            return "f-string", _plain(node.parts)
+        case t.Formatted():
+            spec: list[_Child] = [] if node.spec is None else [("format", node.spec)]
+            return f"{{!{node.conversion}}}" if node.conversion else "{}", [("", node.value), *spec]
         case t.Return():
             return "return", [] if node.value is None else [("", node.value)]
         case t.Pass():

@@ -7,6 +7,7 @@ import functools
 import threading
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from mytriton.diagnostics import CompileError, Diagnostic
 from mytriton.source import SourceUnit, Span
@@ -28,6 +29,7 @@ class Positions:
         self._lines = text.split("\n")
         self._shift = shift
         self._ascii = text.isascii()  # then bytes are characters
+        self._pinned: Span | None = None
 
     def _column(self, line: int, offset: int) -> int:
         if self._ascii:
@@ -37,10 +39,21 @@ class Positions:
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:
         """Where `node` stands."""
+        if self._pinned is not None:
+            return self._pinned
         line = node.lineno - self._shift
         end = (node.end_lineno or node.lineno) - self._shift
         start, stop = self._column(line, node.col_offset), self._column(end, node.end_col_offset or 0)
         return Span(line, start, end, stop, self._unit, self._call_site)
+
+    @contextmanager
+    def pinned(self, node: ast.expr) -> Iterator[None]:
+        """Until the end of the `with`, everything stands where `node` does."""
+        outer, self._pinned = self._pinned, self.span(node)
+        try:
+            yield
+        finally:
+            self._pinned = outer
 
     def through(self, node: ast.stmt, last: ast.expr) -> Span:
         """From the start of a compound statement to the end of `last`: its header without its body."""

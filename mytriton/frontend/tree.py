@@ -126,6 +126,24 @@ class TupleExpr:
     items: tuple[Expr, ...]
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class FString:
+    """An f-string: literals and formatted values."""
+
+    span: Span
+    parts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Formatted:
+    """`{value!conversion:spec}` in an f-string; `conversion` is '', 'r', 's' or 'a'."""
+
+    span: Span
+    value: Expr
+    conversion: str
+    spec: Expr | None
+
+
 Expr: TypeAlias = (
     Name
     | Literal
@@ -139,6 +157,8 @@ Expr: TypeAlias = (
     | Subscript
     | Slice
     | TupleExpr
+    | FString
+    | Formatted
 )
 
 # --- statements -------------------------------------------------------------------------------------------------------
@@ -205,6 +225,15 @@ class While:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Assert:
+    """`assert test` or `assert test, message`."""
+
+    span: Span
+    test: Expr
+    message: Expr | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Return:
     """`return` or `return value`."""
 
@@ -219,7 +248,7 @@ class Pass:
     span: Span
 
 
-Stmt: TypeAlias = Assign | AugAssign | ExprStmt | If | For | While | Return | Pass
+Stmt: TypeAlias = Assign | AugAssign | ExprStmt | If | For | While | Assert | Return | Pass
 
 
 @dataclass(frozen=True, eq=False, slots=True)

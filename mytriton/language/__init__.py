@@ -33,6 +33,8 @@ from typing import Any
 
 from mytriton import types
 from mytriton.language import extra, math
+from mytriton.language.compile_time import constexpr_function
+from mytriton.language.debugging import device_assert, device_print, static_assert, static_print
 from mytriton.language.elementwise import add, cast, cdiv, maximum, minimum, mul, sub, swizzle2d, to_tensor, where
 from mytriton.language.kernel_only import LanguageError as LanguageError
 from mytriton.language.kernel_only import kernel_only
@@ -102,8 +104,11 @@ __all__ = [
     "ceil",
     "clamp",
     "constexpr",
+    "constexpr_function",
     "cos",
     "debug_barrier",
+    "device_assert",
+    "device_print",
     "div_rn",
     "dtype",
     "erf",
@@ -152,6 +157,8 @@ __all__ = [
     "sqrt",
     "sqrt_rn",
     "squeeze",
+    "static_assert",
+    "static_print",
     "static_range",
     "store",
     "sub",
