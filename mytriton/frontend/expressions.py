@@ -127,7 +127,8 @@ class ExpressionParser:
         if isinstance(node, ast.Constant):
             if isinstance(node.value, (complex, bytes)) or node.value is Ellipsis:
                 what = "`...`" if node.value is Ellipsis else f"a {type(node.value).__name__} literal"
-                self._error("MT110", f"{what} is not part of the kernel language", span, "use int, float or bool")
+                hint = "write `:` for each axis" if node.value is Ellipsis else "use int, float or bool"
+                self._error("MT110", f"{what} is not part of the kernel language", span, hint)
             return t.Literal(span, node.value)
         rule = self._rules.get(type(node))
         if rule is None:
