@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from mytriton.backends.cuda.control import Control
 from mytriton.backends.cuda.effects import Effects
-from mytriton.backends.cuda.exchange import SHARED, Exchanges, shared_bytes
+from mytriton.backends.cuda.exchange import SHARED, Exchanges
 from mytriton.backends.cuda.expressions import ELEMENTWISE, without_parentheses
 from mytriton.backends.cuda.facts import VIEWS, Facts
 from mytriton.backends.cuda.literals import c_type
@@ -21,6 +21,7 @@ from mytriton.backends.cuda.names import mangle
 from mytriton.backends.cuda.positions import position
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
+from mytriton.backends.nvidia.shared import shared_bytes
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op
 from mytriton.layout.program import LaidOut

@@ -12,46 +12,18 @@ from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.cuda.positions import bits, owner, position
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
+from mytriton.backends.nvidia.shared import Rounds, rounds
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.program import Exchange, LaidOut
-from mytriton.layout.routes import BitMap, Reduction, number, reduction, round_elements, round_registers, route
-from mytriton.types import PointerType, element_of, is_pointer
+from mytriton.layout.program import Exchange
+from mytriton.layout.routes import BitMap, Reduction, number, reduction, route
+from mytriton.types import element_of, is_pointer
 
 #: The kernel's buffer in shared memory.
 SHARED = "mt_shared"
 _WHOLE_WARP = "0xffffffffu"
-
-
-@dataclass(frozen=True)
-class Rounds:
-    """How an exchange goes through the buffer: `count` times with `size` elements of the block (a conversion) or
-    registers of each thread (a reduction)."""
-
-    size: int
-    count: int
-    bytes: int
-
-
-def rounds(laid_out: LaidOut, op: Convert | PartialReduce) -> Rounds | None:
-    """The rounds of an exchange; None if it needs no shared memory."""
-    layout, element = laid_out.layouts[op.source], element_of(op.source.type)
-    unit = 8 if isinstance(element, PointerType) else element.bytes
-    if isinstance(op, Convert) and op.through == "shared":
-        size = round_elements(layout, unit)
-        return Rounds(size, layout.size // size, size * unit)
-    if isinstance(op, PartialReduce) and op.across == "warps":
-        size = round_registers(layout, unit)
-        return Rounds(size, layout.registers // size, size * 32 * laid_out.num_warps * unit)
-    return None
-
-
-def shared_bytes(laid_out: LaidOut) -> int:
-    """The size of the buffer that a kernel needs; 0 if it needs none."""
-    exchanges = (item.op for item in laid_out.walk() if isinstance(item, Exchange))
-    return max((r.bytes for op in exchanges if (r := rounds(laid_out, op))), default=0)
 
 
 class Exchanges:

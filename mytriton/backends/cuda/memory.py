@@ -5,6 +5,7 @@ from __future__ import annotations
 from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type, literal
 from mytriton.backends.cuda.positions import owner
+from mytriton.backends.cuda.prelude import LOAD_HINTS, STORE_HINTS
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
@@ -41,17 +42,17 @@ class Memory:
         assert isinstance(element, ScalarType)
         arguments = [values.chunk(op.result), self._address(op.pointer)]
         if op.mask is None:
-            return call("mt_load", *arguments, width=width, hint=op.cache)
+            return call("mt_load", *arguments, width=width, hint=_hint(op))
         other = literal(0, element) if op.other is None else values(op.other)
         if self._facts.is_uniform(op.mask, width):
-            return call("mt_load_if", values(op.mask), *arguments, other, width=width, hint=op.cache)
-        return call("mt_load_each", values.chunk(op.mask), *arguments, other, width=width, hint=op.cache)
+            return call("mt_load_if", values(op.mask), *arguments, other, width=width, hint=_hint(op))
+        return call("mt_load_each", values.chunk(op.mask), *arguments, other, width=width, hint=_hint(op))
 
     def _loaded(self, op: ops.Load) -> str:
         if op.volatile:
             return f"*(volatile {c_type(op.pointer.type)})({self._address(op.pointer)})"
-        if instruction := _LOADS.get(op.cache):
-            return f"{instruction}({self._address(op.pointer)})"
+        if hint := _hint(op):
+            return f"__ld{hint}({self._address(op.pointer)})"
         return self._place(op.pointer)
 
     # --- stores -------------------------------------------------------------------------------------------------------
@@ -71,16 +72,16 @@ class Memory:
             self._writer.line(f"{statement};")
 
     def _stored(self, op: ops.Store) -> str:
-        if instruction := _STORES.get(op.cache):
-            return f"{instruction}({self._address(op.pointer)}, {self._values(op.value)})"
+        if hint := _hint(op):
+            return f"__st{hint}({self._address(op.pointer)}, {self._values(op.value)})"
         return f"{self._place(op.pointer)} = {self._values(op.value)}"
 
     def _wide_store(self, op: ops.Store, width: int) -> str:
         values, call = self._values, self._values.prelude.call
         arguments = [self._address(op.pointer), values.chunk(op.value)]
         if op.mask is None or self._facts.is_uniform(op.mask, width):
-            return call("mt_store", *arguments, width=width, hint=op.cache)
-        return call("mt_store_each", values.chunk(op.mask), *arguments, width=width, hint=op.cache)
+            return call("mt_store", *arguments, width=width, hint=_hint(op))
+        return call("mt_store_each", values.chunk(op.mask), *arguments, width=width, hint=_hint(op))
 
     # --- addresses ----------------------------------------------------------------------------------------------------
 
@@ -105,6 +106,7 @@ class Memory:
         return f"{pointer} - {offset[1:]}" if offset.startswith("-") else f"{pointer} + {offset}"
 
 
-#: The instructions of cache hints (CUDA programming guide, "Load/Store Functions Using Cache Hints").
-_LOADS = {"ca": "__ldca", "cg": "__ldcg", "cs": "__ldcs", "cv": "__ldcv"}
-_STORES = {"wb": "__stwb", "cg": "__stcg", "cs": "__stcs", "wt": "__stwt"}
+def _hint(op: ops.Load | ops.Store) -> str:
+    """The hint that the instruction of an access takes (CUDA programming guide, "Load Functions Using Cache Hints",
+    "Store Functions Using Cache Hints"); those that name the default, or the other kind of access, take none."""
+    return op.cache if op.cache in (LOAD_HINTS if isinstance(op, ops.Load) else STORE_HINTS) else ""

@@ -11,6 +11,9 @@ from mytriton.backends.exp2 import COEFFICIENTS, HIGHEST, LOWEST
 from mytriton.target import Target
 from mytriton.types import INTEGERS
 
+#: Hints for the cache that are not the default, and have an instruction: `__ldcg`, `__stcg`.
+LOAD_HINTS, STORE_HINTS = ("cg", "cs", "cv"), ("cg", "cs", "wt")
+
 _BF16_INSTRUCTION = """\
 __device__ unsigned short mt_f32_to_bf16(float x) {
     unsigned short h;
@@ -83,13 +86,11 @@ __device__ double mt_fma_to_odd(double x, double y, double z) {
 }
 
 # Wide accesses. None calls another: the line of a call within a call would not say for which outer call it stands.
-_TEXTS |= {
-    "mt_vector": """\
-template <class T, int N> struct alignas(sizeof(T) * N) mt_vector { T at[N]; };""",
-    # i1 is `bool` in registers and `unsigned char` in memory, hence two types.
+# i1 is `bool` in registers and `unsigned char` in memory, hence two types. LOAD and STORE are the access itself.
+_WIDE_TEXTS = {
     "mt_load": """\
 template <int N, class T, class M> __device__ void mt_load(T* to, const M* from) {
-    mt_vector<M, N> v = *(const mt_vector<M, N>*)from;
+    mt_vector<M, N> v = LOAD;
     #pragma unroll
     for (int i = 0; i < N; ++i) to[i] = v.at[i];
 }""",
@@ -97,7 +98,7 @@ template <int N, class T, class M> __device__ void mt_load(T* to, const M* from)
 template <int N, class T, class M, class O>
 __device__ void mt_load_if(bool wanted, T* to, const M* from, O other) {
     mt_vector<M, N> v;
-    if (wanted) v = *(const mt_vector<M, N>*)from;
+    if (wanted) v = LOAD;
     #pragma unroll
     for (int i = 0; i < N; ++i) to[i] = wanted ? (T)v.at[i] : (T)other;
 }""",
@@ -108,7 +109,7 @@ __device__ void mt_load_each(const bool* wanted, T* to, const M* from, O other) 
     #pragma unroll
     for (int i = 0; i < N; ++i) all = all && wanted[i];
     if (all) {
-        mt_vector<M, N> v = *(const mt_vector<M, N>*)from;
+        mt_vector<M, N> v = LOAD;
         #pragma unroll
         for (int i = 0; i < N; ++i) to[i] = v.at[i];
     } else {
@@ -121,7 +122,7 @@ template <int N, class T, class M> __device__ void mt_store(M* to, const T* from
     mt_vector<M, N> v;
     #pragma unroll
     for (int i = 0; i < N; ++i) v.at[i] = from[i];
-    *(mt_vector<M, N>*)to = v;
+    STORE;
 }""",
     "mt_store_each": """\
 template <int N, class T, class M>
@@ -133,13 +134,34 @@ __device__ void mt_store_each(const bool* wanted, M* to, const T* from) {
         mt_vector<M, N> v;
         #pragma unroll
         for (int i = 0; i < N; ++i) v.at[i] = from[i];
-        *(mt_vector<M, N>*)to = v;
+        STORE;
     } else {
         #pragma unroll
         for (int i = 0; i < N; ++i) if (wanted[i]) to[i] = from[i];
     }
 }""",
 }
+_TYPES = {
+    "mt_vector": """\
+template <class T, int N> struct alignas(sizeof(T) * N) mt_vector { T at[N]; };""",
+    # What the instructions with hints for the cache move.
+    "mt_word": """\
+template <int N> struct mt_word { typedef unsigned short type; };
+template <> struct mt_word<4> { typedef unsigned type; };
+template <> struct mt_word<8> { typedef uint2 type; };
+template <> struct mt_word<16> { typedef uint4 type; };""",
+}
+_WORD = "typename mt_word<sizeof(M) * N>::type"
+_TEXTS |= _TYPES
+for _name, _text in _WIDE_TEXTS.items():
+    for _hint in ("", *(LOAD_HINTS if "LOAD" in _text else STORE_HINTS)):
+        _load, _store = "*(const mt_vector<M, N>*)from", "*(mt_vector<M, N>*)to = v"
+        if _hint:
+            _load = f"__builtin_bit_cast(mt_vector<M, N>, __ld{_hint}((const {_WORD}*)from))"
+            _store = f"__st{_hint}(({_WORD}*)to, __builtin_bit_cast({_WORD}, v))"
+        _hinted = f"{_name}_{_hint}" if _hint else _name
+        _done = _text.replace(f" {_name}(", f" {_hinted}(")
+        _TEXTS[_hinted] = _done.replace("LOAD", _load).replace("STORE", _store)
 
 # The trips of a loop: counted, because one step more than the last may be no number of the type. {0} is the type's
 # name, {1} its C++ type, {2} its unsigned one.
@@ -220,16 +242,20 @@ class Prelude:
         self._used: dict[str, None] = {}
 
     def call(self, function: str, *arguments: str, width: int | None = None, hint: str = "") -> str:
-        """The text of a call, `mt_load<4>(...)` with a width; the function will be declared and defined."""
+        """The text of a call, `mt_load<4>(...)` with a width, `mt_load_cg<4>(...)` with a hint of `HINTS` as well; the
+        function will be declared and defined."""
         if width is not None:
             self._used["mt_vector"] = None
+        if hint:
+            self._used["mt_word"] = None
+            function = f"{function}_{hint}"
         assert function in self._texts, function
         self._used[function] = None
         return f"{function}{'' if width is None else f'<{width}>'}({', '.join(arguments)})"
 
     def declarations(self) -> list[str]:
         """One line for each function called so far, and an empty line after them."""
-        lines = [_declaration(self._texts[name]) for name in self._used if name != "mt_vector"]
+        lines = [_declaration(self._texts[name]) for name in self._used if name not in _TYPES]
         return [*lines, ""] if lines else []
 
     def definitions(self) -> list[str]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mytriton.backends.cuda.facts import Facts
+from mytriton.backends.cuda.facts import VIEWS, Facts
 from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.cuda.loops import Loop, Part, Structure
 from mytriton.ir import ops
@@ -55,6 +55,10 @@ class Variables:
             for value, result in zip(_initial(structure.op), structure.op.results, strict=False):
                 self._join(result, value)
         passed = {v for s in structures for v in (*s.op.results, *(p for b in s.op.regions for p in b.params))}
+        self._views: dict[Value, list[Value]] = {}  # what only looks at a value in another shape may name it, too
+        for op in facts.definitions.values():
+            if isinstance(op, VIEWS) and facts.named(op.result) is not op.result:
+                self._views.setdefault(facts.named(op.result), []).append(op.result)
         groups: dict[Value, list[Value]] = {}
         for value in self._scopes:
             groups.setdefault(self._root(value), []).append(value)
@@ -63,7 +67,8 @@ class Variables:
 
     def _variable(self, values: tuple[Value, ...], passed: set[Value]) -> Variable:
         first = sorted(values, key=lambda v: v not in passed)  # the name of a carried value says more
-        hints = tuple(dict.fromkeys(v.hint for v in first if v.hint))
+        named = (*first, *(view for v in first for view in self._views.get(v, ())))
+        hints = tuple(dict.fromkeys(v.hint for v in named if v.hint))
         return Variable(values, self._scopes[values[0]], hints, first[0] in passed)
 
     def get(self, value: Value) -> Variable | None:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from mytriton.backends.nvidia.disasm import disassemble, sass_lines
 from mytriton.backends.nvidia.lines import ptx_lines
 from mytriton.backends.nvidia.nvjitlink import Linked, link
+from mytriton.backends.nvidia.shared import shared_bytes
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing
 from mytriton.diagnostics import Diagnostic
 from mytriton.ir.core import Func
 from mytriton.layout.assign import lay_out
 from mytriton.layout.printer import layout_lines
+from mytriton.layout.program import Exchange
 from mytriton.source import Span
 from mytriton.stage import Clock, Line, Stage
 from mytriton.target import Target
@@ -28,7 +30,13 @@ def layout_stage(func: Func, target: Target) -> Stage:
     stage = Stage("layout", "ir", "layout")
     with Clock() as clock:
         laid_out = stage.artifact = lay_out(func, target)
-        stage.stats = {"segments": len(laid_out.segments), "barriers": sum(s.barrier for s in laid_out.segments)}
+        items = list(laid_out.walk())
+        stage.stats = {
+            "segments": len(laid_out.segments),
+            "exchanges": sum(isinstance(item, Exchange) for item in items),
+            "barriers": sum(item.barrier for item in items),
+            "shared bytes": shared_bytes(laid_out),
+        }
         stage.make_lines = lambda: layout_lines(laid_out)
     stage.seconds = clock.seconds
     return stage

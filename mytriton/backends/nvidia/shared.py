@@ -1,0 +1,39 @@
+"""How much shared memory a kernel needs, and how an exchange goes through it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.program import Exchange, LaidOut
+from mytriton.layout.routes import round_elements, round_registers
+from mytriton.types import PointerType, element_of
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How an exchange goes through the buffer: `count` times with `size` elements of the block (a conversion) or
+    registers of each thread (a reduction)."""
+
+    size: int
+    count: int
+    bytes: int
+
+
+def rounds(laid_out: LaidOut, op: Convert | PartialReduce) -> Rounds | None:
+    """The rounds of an exchange; None if it needs no shared memory."""
+    layout, element = laid_out.layouts[op.source], element_of(op.source.type)
+    unit = 8 if isinstance(element, PointerType) else element.bytes
+    if isinstance(op, Convert) and op.through == "shared":
+        size = round_elements(layout, unit)
+        return Rounds(size, layout.size // size, size * unit)
+    if isinstance(op, PartialReduce) and op.across == "warps":
+        size = round_registers(layout, unit)
+        return Rounds(size, layout.registers // size, size * 32 * laid_out.num_warps * unit)
+    return None
+
+
+def shared_bytes(laid_out: LaidOut) -> int:
+    """The size of the buffer that a kernel needs; 0 if it needs none."""
+    exchanges = (item.op for item in laid_out.walk() if isinstance(item, Exchange))
+    return max((r.bytes for op in exchanges if (r := rounds(laid_out, op))), default=0)
