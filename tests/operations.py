@@ -143,6 +143,11 @@ ROWS: dict[str, dict[str, str]] = {
         "return": _RETURN,
         "x if c else y": "n if n > 3 else n + 1",
         "calls of @jit functions": "helper(f) + helper(f, b=2)",
+        "device_assert": "n\n    tl.device_assert(n > 0, 'n')",
+        "device_print": "n\n    tl.device_print('n', n)",
+        "static_assert": "n\n    tl.static_assert(B == 8)",
+        "static_print": "n\n    tl.static_print('')",
+        "print": "n\n    print('n', n)",
         "static_range": "n\n    for j in tl.static_range(3):\n        r += j",
     },
     "Python's": {

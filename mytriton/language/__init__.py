@@ -1,8 +1,9 @@
 """The language of kernels: `import mytriton.language as tl`.
 
 These functions are read by the compiler, never run: calling one outside a kernel raises `LanguageError`. Each says
-what it means on every backend. In the signatures a *block* is a tile of elements, one type for all of them; wherever
-a block goes, a scalar goes too and stands for all elements.
+what it means on every backend. A *block* is a tile of elements of one type, with any number of axes whose extents are
+powers of two, at most 2**20 elements in all; a scalar has no axes. Wherever blocks meet, they broadcast as in NumPy:
+a scalar stands for all elements, missing axes are added in front, and axes of extent 1 repeat.
 
 Operators on blocks and scalars
     + - *        both sides are converted to one type: the higher kind wins (bool < int < float), then the wider type,
@@ -18,10 +19,17 @@ Operators on blocks and scalars
                  unsigned one. By the width or more: 0, or all sign bits. The amount counts as unsigned, so a negative
                  one is more than the width.
     < <= == ...  bool, after the same promotion; NaN is unequal to everything.
-    pointer + n  moves a pointer by n elements; n is an integer scalar or block, signed or not.
+    pointer + n  moves a pointer by n elements; n is an integer scalar or block, signed or not. Offsets are computed in
+                 their own type: an int32 product wraps, so widen one side for more than 2**31 elements.
+    x[:, None]   `:` keeps an axis, `None` adds one of extent 1; axes that are not named stay. There is no other index.
     x.to(dtype)  converts elements: float to integer truncates toward zero, saturates (a negative one to 0 in an
                  unsigned type), NaN gives 0; integers wrap;
-                 narrower floats round to nearest even; to bool is `!= 0`.
+                 narrower floats round to nearest even; to bool is `!= 0`. `bitcast=True` keeps the bits instead.
+
+Known at compile time
+    x.dtype, x.type, x.shape, x.numel; pointer.dtype.element_ty; and of a dtype `is_floating()`, `is_int()`,
+    `is_int_signed()`, `is_fp16()` and so on, `primitive_bitwidth`, `itemsize`, `name`, `==`, as in Triton. `x.T` is
+    `tl.trans(x)`. Most functions of one block are methods too: `x.sum(axis=0)`, `x.reshape(4, 8)`.
 
 A multiplication followed by an addition may be fused into one operation with one rounding on `cuda`, `mlir` and
 `cpu`, unless the kernel is launched with `enable_fp_fusion=False`.
