@@ -10,6 +10,9 @@ from mytriton.ir.core import Func
 from mytriton.passes.cse import cse
 from mytriton.passes.dce import dce
 from mytriton.passes.fold import fold
+from mytriton.passes.forward import forward
+from mytriton.passes.licm import licm
+from mytriton.passes.strength import strength
 from mytriton.stage import Change
 
 
@@ -22,5 +25,13 @@ class Pass:
     run: Callable[[Func], tuple[Func, tuple[Change, ...]]]
 
 
-#: In the order they run.
-PASSES: tuple[Pass, ...] = (Pass("fold", fold), Pass("cse", cse), Pass("dce", dce))
+#: In the order they run. Operations that come out of several loops are merged after that, and loads are forwarded once
+#: equal pointers are one value; what the later passes leave unused goes last.
+PASSES: tuple[Pass, ...] = (
+    Pass("fold", fold),
+    Pass("licm", licm),
+    Pass("cse", cse),
+    Pass("forward", forward),
+    Pass("strength", strength),
+    Pass("dce", dce),
+)

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from mytriton.analysis.ranges import Range, full_range
 from mytriton.diagnostics import InternalError
 from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Ids, complete
@@ -73,9 +75,10 @@ def rules_in(namespace: Mapping[str, Any]) -> tuple[Rule, ...]:
 class Match:
     """What a rule may ask and make while it looks at one operation."""
 
-    def __init__(self, printer: Printer, ids: Ids) -> None:
+    def __init__(self, printer: Printer, ids: Ids, ranges: Mapping[Value, Range]) -> None:
         self._printer = printer
         self._ids = ids
+        self._ranges = ranges
         self._op = Op()
         self.built: list[Op] = []
 
@@ -94,6 +97,13 @@ class Match:
         if isinstance(op, Splat):
             op = self.definition(op.source)
         return op.value if isinstance(op, Constant) else None
+
+    def range(self, value: Value) -> Range:
+        """The range of an integer or bool value."""
+        number = self.constant(value)
+        if number is not None:
+            return Range(int(number), int(number))
+        return self._ranges.get(value) or full_range(value.type)
 
     def text(self, value: Value) -> str:
         """How a value reads in the listing."""
@@ -144,13 +154,13 @@ class Match:
 
 
 class _Rewriter:
-    def __init__(self, func: Func, pass_name: str, rules: Iterable[Rule]) -> None:
+    def __init__(self, func: Func, pass_name: str, rules: Iterable[Rule], ranges: Mapping[Value, Range]) -> None:
         self.pass_name = pass_name
         self.rules = tuple(rules)
         self.by_class: dict[type[Op], tuple[Rule, ...]] = {}
         self.ids = Ids(func.next_value, func.next_inline)
         self.printer = Printer(func)
-        self.match = Match(self.printer, self.ids)
+        self.match = Match(self.printer, self.ids, ranges)
         self.substitution: dict[Value, Value] = {}
         self.changes: list[Change] = []
         self.again = False
@@ -249,10 +259,12 @@ class _Rewriter:
         return rules
 
 
-def rewrite(func: Func, pass_name: str, rules: Iterable[Rule]) -> tuple[Func, tuple[Change, ...]]:
+def rewrite(
+    func: Func, pass_name: str, rules: Iterable[Rule], ranges: Mapping[Value, Range] = MappingProxyType({})
+) -> tuple[Func, tuple[Change, ...]]:
     """Apply `rules` everywhere until none applies; the same `func` if none did. What rewriting leaves without a use
-    stays for dead code elimination."""
-    rewriter = _Rewriter(func, pass_name, rules)
+    stays for dead code elimination. `ranges` are for rules that ask for the range of a value."""
+    rewriter = _Rewriter(func, pass_name, rules, ranges)
     body = func.body
     for _ in range(MAX_ROUNDS):
         rewriter.again = False

@@ -16,7 +16,20 @@ import numpy as np
 from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func, ParamInfo, Value
-from mytriton.types import PointerType, ScalarType, Type, element_of, f32, i1, i32, i64, is_pointer, shape_of, u8
+from mytriton.types import (
+    BlockType,
+    PointerType,
+    ScalarType,
+    Type,
+    element_of,
+    f32,
+    i1,
+    i32,
+    i64,
+    is_pointer,
+    shape_of,
+    u8,
+)
 from tests.ir.kernels import at, pointer
 from tests.ir.structured import block, fresh
 
@@ -26,7 +39,7 @@ ELEMENTS = (i1, u8, i32, i64, f32)
 SHAPES = ((), (), (8,), (2, 4), (4, 2), (8, 1), (1, 8))
 _BINARY: dict[str, tuple[type[ops.Binary], ...]] = {
     "bool": (ops.And, ops.Or, ops.Xor),
-    "int": (ops.Add, ops.Sub, ops.Mul, ops.FloorDiv, ops.Mod, ops.And, ops.Shl, ops.Shr, ops.Maximum),
+    "int": (ops.Add, ops.Sub, ops.Mul, ops.FloorDiv, ops.Mod, ops.And, ops.Shl, ops.Shr, ops.Maximum, ops.Minimum),
     "float": (ops.Add, ops.Sub, ops.Mul, ops.Div),
 }
 _COMPARE = (ops.CmpEq, ops.CmpNe, ops.CmpLt, ops.CmpLe, ops.CmpGt, ops.CmpGe)
@@ -75,7 +88,7 @@ class Writer:
         """A few statements."""
         choices: list[Callable[[Builder, list[Value]], Value | None]] = [
             *[self.binary] * 4, self.compare, self.select, self.cast, self.shape, self.shape, self.reduce,
-            self.load, self.load, self.move, self.again, self.store_any,
+            self.load, self.load, self.move, self.again, self.store_any, self.store_load,
         ]  # fmt: skip
         for _ in range(self.random.randint(1, 12 if depth == 0 else 6)):
             if self.left <= 0:
@@ -227,6 +240,17 @@ class Writer:
 
     def store_any(self, b: Builder, pool: list[Value]) -> None:
         self.store(b, pool, self.random.choice(pool))
+
+    def store_load(self, b: Builder, pool: list[Value]) -> Value:
+        """A store, and soon a load through the same pointer."""
+        p, mask = self.place(b, pool)
+        element = element_of(p.type)
+        assert isinstance(element, PointerType)
+        type_ = BlockType(shape_of(p.type), element.element) if shape_of(p.type) else element.element
+        b.append(ops.Store(pointer=p, value=self.of_type(b, pool, type_), mask=mask))
+        if self.random.random() < 0.3:
+            self.store_any(b, pool)
+        return b.add(ops.Load, pointer=p, mask=self.random.choice((mask, mask, None)))
 
     # --- control flow ---------------------------------------------------------------------------------------------
 

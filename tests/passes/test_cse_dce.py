@@ -176,7 +176,7 @@ def test_passes_return_the_same_function_when_nothing_changes() -> None:
 
 
 def test_pass_names_and_order() -> None:
-    assert [p.name for p in PASSES] == ["fold", "cse", "dce"]
+    assert [p.name for p in PASSES] == ["fold", "licm", "cse", "forward", "strength", "dce"]
 
 
 # --- nested blocks ----------------------------------------------------------------------------------------------------
