@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from explorer.__main__ import main
+from mytriton.passes import PASSES
 
 ADD = "examples/kernels/add.py"
 
@@ -187,7 +188,7 @@ def test_stages(capsys: pytest.CaptureFixture[str]) -> None:
     file("k.py", GOOD)
     assert main(["k.py", "--stages", "--backend", "interp"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [row[0] for row in rows] == ["source", "tree", "ssa", "opt/fold", "opt/cse", "opt/dce"]
+    assert [row[0] for row in rows] == ["source", "tree", "ssa", *(f"opt/{p.name}" for p in PASSES)]
     assert rows[2][1] == "ok"
 
 
