@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from explorer.model import report
 from explorer.model.result import LineView, StageView
 from explorer.model.session import Session
+from explorer.model.story import Mark, Mode, changed_stage, told
 
 TITLES = {
     "source": "source",
@@ -33,7 +34,8 @@ FAMILIES = {
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a pane shows: title, a few words about it, lines, and for some rows the `(backend, stage)`."""
+    """What a pane shows: title, a few words about it, lines, and for some rows the `(backend, stage)` they lead to or
+    the mark of a diff."""
 
     title: str
     note: str = ""
@@ -41,6 +43,7 @@ class Listing:
     language: str = ""
     stale: bool = False
     targets: tuple[tuple[str, str] | None, ...] = ()
+    marks: tuple[Mark | None, ...] = ()
 
 
 def backend_of(session: Session, pane: str) -> str:
@@ -89,8 +92,10 @@ def wanted_backends(session: Session, visible: tuple[str, ...]) -> tuple[str, ..
     return tuple(dict.fromkeys(backend_of(session, pane) for pane in visible if pane in FAMILIES))
 
 
-def listing(session: Session, pane: str, chosen: Mapping[str, str], width: int = 1000) -> Listing:
-    """What `pane` shows; sentences are folded to `width` columns."""
+def listing(
+    session: Session, pane: str, chosen: Mapping[str, str], width: int = 1000, modes: Mapping[str, Mode] | None = None
+) -> Listing:
+    """What `pane` shows, as text or as a story (`modes`, by pane); sentences are folded to `width` columns."""
     if pane == "stages":
         return Listing(TITLES[pane], "enter: open", *report.stage_list(session))
     if pane == "problems":
@@ -115,6 +120,11 @@ def listing(session: Session, pane: str, chosen: Mapping[str, str], width: int =
     words += report.stage_words(stage)
     if stale:
         words.append("stale")
+    story = told(session.results[backend], names, stage, (modes or {}).get(pane, "text"))
+    if story is not None:
+        words.append(story.note)
+        language = stage.language if story.marks else "story"
+        return Listing(title, "  ".join(words), story.lines, language, stale, marks=story.marks)
     lines = stage.lines or tuple(LineView(text) for text in report.why_empty(stage))
     return Listing(title, "  ".join(words), lines, stage.language if stage.lines else "report", stale)
 
@@ -125,6 +135,14 @@ def stage_at(session: Session, pane: str, chosen: Mapping[str, str], step: int) 
     if name is None:
         return None
     return names[max(0, min(len(names) - 1, names.index(name) + step))]
+
+
+def changed_stage_at(session: Session, pane: str, chosen: Mapping[str, str], step: int) -> str | None:
+    """The nearest stage in that direction that changed something; the one shown if there is none."""
+    names, name = stages_of(session, pane), chosen_stage(session, pane, chosen)
+    if name is None:
+        return None
+    return changed_stage(session.results[backend_of(session, pane)], names, name, step)
 
 
 def pane_of(stage: StageView | str) -> str | None:

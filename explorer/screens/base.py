@@ -19,6 +19,7 @@ from explorer.model import panes, report
 from explorer.model.arrangement import PANES, TALL
 from explorer.model.files import SourceFile, Swap
 from explorer.model.session import Session, Settings
+from explorer.model.story import Mode
 from explorer.screens.asking import Asking
 from explorer.widgets.code_view import GUTTER, CodeView
 from explorer.widgets.find_bar import FindBar
@@ -74,6 +75,7 @@ class MainBase(Asking):
         self.session = Session(settings, file.saved)
         self.engine = engine(self._receive)
         self.chosen: dict[str, str] = {}
+        self.modes: dict[str, Mode] = {}
         self.editor = SourceEditor(file.saved, id="editor")
         self.panes = {
             name: Pane(name, number, self.editor if name == "source" else CodeView(id=f"view-{name}"))
@@ -224,7 +226,8 @@ class MainBase(Asking):
         run.set_class(tall and "run" in visible and self.workspace.zoomed is None, "-hidden")
         for box in self.workspace.boxes():
             if box.pane != "source":
-                self.panes[box.pane].show(panes.listing(self.session, box.pane, self.chosen, box.width - GUTTER - 1))
+                width = box.width - GUTTER - 1
+                self.panes[box.pane].show(panes.listing(self.session, box.pane, self.chosen, width, self.modes))
         self.panes["source"].show(panes.Listing("source", report.counts(self.session.problems)))
         self.editor.mark(self.session.problems)
         self.query_one("#header", TextLine).show(*header(self.session, self.dirty))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from explorer.model import panes
 from explorer.model.session import BACKENDS
+from explorer.model.story import Mode
 from explorer.screens.base import MainBase
 from explorer.widgets.pane import Pane
 
@@ -109,6 +110,20 @@ class KernelCommands(MainBase):
         name = panes.stage_at(self.session, pane.name or "", self.chosen, step)
         if name is not None:
             self.select_stage(pane.name or "", name)
+
+    def action_changed_stage(self, step: int) -> None:
+        """Show the next or previous stage that changed something."""
+        pane = self.listing_pane()
+        name = panes.changed_stage_at(self.session, pane.name or "", self.chosen, step)
+        if name is not None:
+            self.select_stage(pane.name or "", name)
+
+    def action_story(self) -> None:
+        """Show a stage as its text, as a diff against the one before it, or as the log of its changes; in turn."""
+        pane = self.listing_pane().name or ""
+        order: tuple[Mode, ...] = ("text", "diff", "log")
+        self.modes[pane] = order[(order.index(self.modes.get(pane, "text")) + 1) % len(order)]
+        self.update()
 
     def select_stage(self, pane: str, stage: str) -> None:
         """Show a stage in its pane."""

@@ -23,6 +23,7 @@ from explorer.actions import MOVES
 from explorer.highlight import Highlighted, tokenizer
 from explorer.model.links import reveal as reveal_rows
 from explorer.model.search import occurrences
+from explorer.model.story import Mark
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
 from explorer.widgets.text_line import visible
@@ -52,7 +53,16 @@ def moved(old: Sequence[str], new: Sequence[str], row: int) -> int:
 class CodeView(ChangedRows, ScrollView, can_focus=True):
     """One listing with a cursor line, linked lines, search hits and mouse selection."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"code--gutter", "code--cursor", "code--linked", "code--match"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "code--gutter",
+        "code--cursor",
+        "code--linked",
+        "code--match",
+        "code--added",
+        "code--removed",
+        "code--moved",
+        "code--word",
+    }
     DEFAULT_CSS = """
     CodeView {
         background: $background; color: $foreground; scrollbar-size: 0 1;
@@ -60,6 +70,10 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         & > .code--cursor { background: $surface-lighten-2; }
         & > .code--linked { background: $primary; color: $foreground; text-style: bold; }
         & > .code--match { background: $warning-muted; text-style: underline; }
+        & > .code--added { background: $success-muted; }
+        & > .code--removed { background: $error-muted; }
+        & > .code--moved { background: $accent-muted; }
+        & > .code--word { text-style: bold reverse; }
     }
     """
 
@@ -84,6 +98,7 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         self._language = ""
         self._linked: frozenset[int] = frozenset()
         self._query = ""
+        self._marks: Sequence[Mark | None] = ()
         self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(4096)
         self._styles_by_name: dict[str, Style] = {}
         self._highlighted = Highlighted(tokenizer(""), self._line)
@@ -93,14 +108,16 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
 
     # What is shown
 
-    def load(self, lines: Sequence[str], language: str, *, stale: bool = False) -> None:
-        """Show `lines`. Cursor and scroll position stay with the lines they were at."""
+    def load(
+        self, lines: Sequence[str], language: str, *, stale: bool = False, marks: Sequence[Mark | None] = ()
+    ) -> None:
+        """Show `lines`, in a diff with a mark for each. Cursor and scroll position stay with the lines they were at."""
         if language != self._language:
             self._language = language
             self._highlighted = Highlighted(tokenizer(language), self._line)
-        elif lines is self.lines and stale == self.stale:
+        elif lines is self.lines and stale == self.stale and marks is self._marks:
             return
-        old, self.lines, self.stale = self.lines, lines, stale
+        old, self.lines, self.stale, self._marks = self.lines, lines, stale, marks
         self._highlighted.forget()
         top = round(self.scroll_y)
         self.cursor = moved(old, lines, self.cursor)
@@ -212,10 +229,15 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         linked, cursor = row in self._linked, self._is_cursor(row)
         line = self._line(row)
         # Rows are told apart by what they say, so those that an edit leaves as they are need not be made again.
-        key = (row, line, self._highlighted.state(row), self.stale, linked, cursor, span, scroll_x, width)
+        mark = self._marks[row] if row < len(self._marks) else None
+        key = (row, line, self._highlighted.state(row), self.stale, linked, cursor, mark, span, scroll_x, width)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = self._row(row, line, linked, cursor, span, scroll_x, width)
+            row_style = self._style("code--cursor") if cursor else Style()
+            if mark is not None:
+                row_style += self._style(f"code--{mark.kind}")
+            text = self._text(row, line, row_style, mark, span)
+            strip = self._strips[key] = self._row(row, text, row_style, linked, cursor, mark, scroll_x, width)
         return strip
 
     def _blank(self, width: int) -> Strip:
@@ -225,31 +247,38 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         return strip
 
     def _row(
-        self, row: int, line: str, linked: bool, cursor: bool, span: tuple[int, int] | None, scroll_x: int, width: int
+        self,
+        row: int,
+        text: Strip,
+        row_style: Style,
+        linked: bool,
+        cursor: bool,
+        mark: Mark | None,
+        scroll_x: int,
+        width: int,
     ) -> Strip:
-        row_style = self._style("code--cursor") if cursor else Style()
         fill = self._base + row_style
-        text = self._text(row, line, cursor, row_style, span)
         text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, fill).apply_offsets(scroll_x, row)
         # A link lights the gutter alone: two cells a row, whatever the number of rows and the speed of the line.
         style = self._style("code--linked") if linked else fill + self._style("code--gutter")
         sign = ">" if linked else "\u258c" if cursor else " "
-        return Strip([Segment(sign, style), Segment(" ", fill), *text], width)
+        return Strip([Segment(sign, style), Segment(mark.sign if mark else " ", fill), *text], width)
 
     def _is_cursor(self, row: int) -> bool:
         return row == self.cursor and self.has_focus
 
-    def _text(self, row: int, line: str, cursor: bool, row_style: Style, span: tuple[int, int] | None) -> Strip:
+    def _text(self, row: int, line: str, row_style: Style, mark: Mark | None, span: tuple[int, int] | None) -> Strip:
         """The uncropped text of a row."""
         if self.stale:
             segments = [Segment(line, self._style("comment") + row_style)]
         else:
             segments, at = [], 0
             for length, name in self._highlighted.tokens(row):
-                style = self._style(name)
-                segments.append(Segment(line[at : at + length], style + row_style if cursor else style))
+                segments.append(Segment(line[at : at + length], self._style(name) + row_style))
                 at += length
         strip = Strip([segment for segment in segments if segment.text])
+        for start, end in mark.ranges if mark else ():
+            strip = restyle(strip, line, start, end, self._style("code--word"))
         for start, end in occurrences(line, self._query):
             strip = restyle(strip, line, start, end, self._style("code--match"))
         if span is not None:

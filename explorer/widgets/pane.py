@@ -48,7 +48,9 @@ class Pane(Vertical):
             self.links = Links(listing.lines)
         self.listing = listing
         if isinstance(self.body, CodeView):
-            self.body.load([line.text for line in listing.lines], listing.language, stale=listing.stale)
+            self.body.load(
+                [line.text for line in listing.lines], listing.language, stale=listing.stale, marks=listing.marks
+            )
         self.show_heading()
 
     def show_heading(self) -> None:
