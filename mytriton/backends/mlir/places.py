@@ -95,7 +95,7 @@ class Positions:
         key = layout.map, layout.size
         if key not in self._tags:
             others = sum(size == layout.size for _, size in self._tags)
-            self._tags[key] = f"{layout.size}_{others}" if others else str(layout.size)
+            self._tags[key] = f"{layout.size}_l{others}" if others else str(layout.size)
         return self._tags[key]
 
     def write_thread(self, layout: Layout) -> None:
@@ -128,6 +128,7 @@ class Positions:
         for axis in reversed(range(len(layout.shape))):
             extent, position = layout.shape[axis], self.first(layout)
             bits = (0,) * (below.bit_length() - 1) + tuple(1 << i for i in range(extent.bit_length() - 1))
+            bits += (0,) * (layout.size.bit_length() - 1 - len(bits))
             name = text.fresh(f"%at{self.tag(layout)}_axis{axis}")
             found.append(place(text, [(position, bits)], name) or text.i32(0))
             below *= extent
