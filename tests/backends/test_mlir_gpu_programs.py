@@ -14,7 +14,7 @@ from mytriton.backends.mlir.backend import BACKEND
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import parameter
-from mytriton.ir.core import Func, Op, Value
+from mytriton.ir.core import Func, Value
 from mytriton.layout.layout import Layout, replicated
 from mytriton.layout.ops import Convert
 from mytriton.layout.program import Exchange, LaidOut, Segment
@@ -268,26 +268,27 @@ def test_sums_of_floats_and_tiles_from_rows_and_columns() -> None:
 # --- conversions ------------------------------------------------------------------------------------------------------
 
 
-def conversion(have: Layout, want: Layout, element: ScalarType, num_warps: int) -> LaidOut:
-    """`out[i] = x[i]`, loaded in one layout and stored in another; by hand, since the layout step avoids it."""
+def conversion(have: Layout, want: Layout, element: ScalarType, num_warps: int, of_pointers: bool = False) -> LaidOut:
+    """`out[i] = x[i]`, loaded in one layout and stored in another; by hand, since the layout step avoids it. With
+    `of_pointers`, the addresses are converted and the elements loaded in the other layout."""
     b, x, out = Tiles(), pointer("x", element), pointer("out", element)
-    made: list[Op] = []
 
     def offsets(base: Value) -> Value:
         lanes = b.add(ops.Arange, start=0, end=have.size)
         return b.add(ops.AddPtr, pointer=b.splat(base, (have.size,)), offset=lanes)
 
-    loaded = b.add(ops.Load, pointer=offsets(x))
-    first, made = tuple(b.ops), b.ops
-    converted = b.append(Convert(source=loaded, through=through(have, want)))
-    count = len(made)
-    b.append(ops.Store(pointer=offsets(out), value=converted.result))
+    here = offsets(x) if of_pointers else b.add(ops.Load, pointer=offsets(x))
+    first = tuple(b.ops)
+    converted = b.append(Convert(source=here, through=through(have, want)))
+    count = len(b.ops)
+    value = b.add(ops.Load, pointer=converted.result) if of_pointers else converted.result
+    b.append(ops.Store(pointer=offsets(out), value=value))
     second = tuple(b.ops[count:])
     func = b.finish("conversion", (x, out))
     layouts = {p: replicated(num_warps) for p in func.params}
     layouts |= {v: have for op in first for v in op.results} | {v: want for op in second for v in op.results}
     layouts[converted.result] = want
-    items = (Segment(have, first, (loaded,)), Exchange(converted), Segment(want, second))
+    items = (Segment(have, first, (here,)), Exchange(converted), Segment(want, second))
     return LaidOut(func, layouts, items, num_warps)
 
 
@@ -323,6 +324,15 @@ def test_conversions_inside_a_thread_a_warp_and_a_program(abi: str) -> None:
             assert through(have, want) == how
             x = numbers((have.size,), element) if element != i1 else np.arange(have.size) % 3 == 1
             cases.append((conversion(have, want, element, 2), [x, zeros(have.size, element)]))
+    run_all(cases, Target("mlir", num_warps=2, abi=abi))
+
+
+@pytest.mark.parametrize("abi", ABIS)
+def test_pointers_are_converted_too(abi: str) -> None:
+    cases: list[tuple[Func | LaidOut, list[Any]]] = []
+    for have, want, _ in CONVERSIONS:
+        args = [numbers((have.size,)), zeros(have.size)]
+        cases.append((conversion(have, want, i32, 2, of_pointers=True), args))
     run_all(cases, Target("mlir", num_warps=2, abi=abi))
 
 

@@ -23,7 +23,7 @@ from mytriton.ir import ops
 from mytriton.ir.printer import Printer
 from mytriton.layout import routes
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.types import ScalarType, element_of
+from mytriton.types import PointerType, ScalarType, element_of, i64
 
 
 class Exchanges:
@@ -189,11 +189,16 @@ class Exchanges:
     def _source(self, op: Convert | PartialReduce, register: str) -> str:
         """One register of the operand."""
         with self._context.through(View(register)):
-            return self._context.ref(op.source)
+            value = self._context.ref(op.source)
+        if isinstance(element_of(op.source.type), PointerType):
+            return self._context.form.bits(value, self._numbered(f"%v{number(op.result)}_bits"))
+        return value
 
     def _finish(self, op: Convert | PartialReduce, name: str, register: str | None = None) -> None:
         """One register of the result is there: that at hand, unless another is named."""
         context = self._context
+        if isinstance(element_of(op.result.type), PointerType):
+            name = context.form.from_bits(name, self._numbered(f"%v{number(op.result)}_pointer"))
         home = context.homes.get(op.result)
         if home is not None and home.array is not None:
             context.form.keep(home, element_of(op.result.type), register or context.chunk, name)
@@ -217,6 +222,6 @@ class Exchanges:
 
 
 def _element(op: Convert | PartialReduce) -> ScalarType:
+    """The type of what is exchanged: of a pointer, its bits."""
     element = element_of(op.source.type)
-    assert isinstance(element, ScalarType), "pointers are not exchanged"
-    return element
+    return element if isinstance(element, ScalarType) else i64

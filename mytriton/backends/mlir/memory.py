@@ -73,6 +73,14 @@ class MemoryForm(ABC):
         """The comparison of two pointers."""
 
     @abstractmethod
+    def bits(self, pointer: str, result: str) -> str:
+        """A pointer as an i64."""
+
+    @abstractmethod
+    def from_bits(self, bits: str, result: str) -> str:
+        """The pointer that `bits` has made an i64 of."""
+
+    @abstractmethod
     def read(self, op: ops.Load, result: str) -> None:
         """Load one element, as it is in memory."""
 

@@ -70,6 +70,14 @@ class MemrefForm(MemoryForm):
         lhs, rhs = self.context.ref(op.lhs), self.context.ref(op.rhs)
         self.text.write(f"{result} = arith.cmpi {signed}, {lhs}, {rhs} : index")
 
+    def bits(self, pointer: str, result: str) -> str:
+        self.text.write(f"{result} = arith.index_cast {pointer} : index to i64")
+        return result
+
+    def from_bits(self, bits: str, result: str) -> str:
+        self.text.write(f"{result} = arith.index_cast {bits} : i64 to index")
+        return result
+
     def read(self, op: ops.Load, result: str) -> None:
         self.text.write(f"{result} = memref.load {self._place(op.pointer)}")
 

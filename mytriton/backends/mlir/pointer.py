@@ -102,6 +102,14 @@ class PointerForm(MemoryForm):
         lhs, rhs = self.context.ref(op.lhs), self.context.ref(op.rhs)
         self.text.write(f'{result} = llvm.icmp "{_PREDICATES[type(op)]}" {lhs}, {rhs} : {self._of(op.lhs)}')
 
+    def bits(self, pointer: str, result: str) -> str:
+        self.text.write(f"{result} = llvm.ptrtoint {pointer} : {_POINTER} to i64")
+        return result
+
+    def from_bits(self, bits: str, result: str) -> str:
+        self.text.write(f"{result} = llvm.inttoptr {bits} : i64 to {_POINTER}")
+        return result
+
     # --- accesses -----------------------------------------------------------------------------------------------------
 
     def read(self, op: ops.Load, result: str) -> None:
