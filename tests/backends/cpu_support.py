@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mytriton.backends.base import Launcher
 from mytriton.backends.cpu.backend import BACKEND
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import DTYPES
@@ -24,21 +25,44 @@ def compilation(func: Func, target: Target = TARGET) -> Compilation:
     return Compilation(func.name, [], None, target, BACKEND.planned(target), BACKEND.lower(func, target))
 
 
-def run(func: Func, args: Sequence[Any], grid: tuple[int, ...] = (1,), target: Target = TARGET) -> None:
-    """Compile and launch, in place on the arrays among `args`."""
+def launcher(func: Func, target: Target = TARGET) -> Launcher:
+    """Compile once, to launch several times."""
+    return BACKEND.load(compilation(func, target))
+
+
+def run(
+    func: Func,
+    args: Sequence[Any],
+    grid: tuple[int, ...] = (1,),
+    target: Target = TARGET,
+    launch: Launcher | None = None,
+) -> None:
+    """Compile, unless `launch` is given, and launch, in place on the arrays among `args`."""
     x, y, z = (*grid, 1, 1)[:3]
-    BACKEND.load(compilation(func, target))((x, y, z), args)
+    (launch or launcher(func, target))((x, y, z), args)
 
 
-def agree(func: Func, args: Sequence[Any], grid: tuple[int, ...] = (1,), target: Target = TARGET) -> list[Any]:
+def agree(
+    func: Func,
+    args: Sequence[Any],
+    grid: tuple[int, ...] = (1,),
+    target: Target = TARGET,
+    launch: Launcher | None = None,
+) -> list[Any]:
     """Run on copies of the arguments here and in the interpreter, assert the same bytes, and return the results."""
-    ours, theirs = ([np.array(a) if isinstance(a, np.ndarray) else a for a in args] for _ in range(2))
-    run(func, ours, grid, target)
+    ours, theirs = (_copies(args) for _ in range(2))
+    run(func, ours, grid, target, launch)
     interp.run(func, theirs, grid)
     for param, mine, expected in zip(func.params, ours, theirs, strict=True):
         if isinstance(mine, np.ndarray):
             same(mine, expected, param.id)
     return ours
+
+
+def _copies(args: Sequence[Any]) -> list[Any]:
+    """The arguments on memory of their own; what was one array twice still is."""
+    made: dict[int, Any] = {}
+    return [made.setdefault(id(a), np.array(a)) if isinstance(a, np.ndarray) else a for a in args]
 
 
 def same(mine: Any, expected: Any, what: str = "") -> None:

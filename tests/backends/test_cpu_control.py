@@ -13,7 +13,7 @@ from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Func, Value
 from mytriton.types import FLOATS, INTEGERS, ScalarType, bf16, f32, f64, i1, i8, i32, i64, u8, u32, u64
-from tests.backends.cpu_support import agree, at, compilation
+from tests.backends.cpu_support import agree, at, compilation, launcher
 from tests.ir.kernels import pointer
 from tests.ir.structured import block, branch, fresh, loop, while_loop
 
@@ -47,9 +47,7 @@ def test_trips(element: ScalarType) -> None:
         cases += [(10, 0, -1), (10, 0, -3), (low + 5, low, -2), (low + 7, low, -6), (high, low, low), (0, 10, -1)]
         cases += [(-3, 4, 2), (high, low, -(high // 2)), (low, high, high)]
     func = counting(element)
-    from tests.backends.cpu_support import BACKEND
-
-    launch = BACKEND.load(compilation(func))
+    launch = launcher(func)
     for lower, upper, step in cases:
         out, count = np.zeros(20, DTYPES[element]), np.zeros(1, np.int32)
         launch((1, 1, 1), [out, count, lower, upper, step])
@@ -75,9 +73,10 @@ def test_constant_steps(element: ScalarType, step: int) -> None:
     bounds = {"lower": lower, "upper": upper, "step": b.constant(step, element)}
     b.append(ops.For(**bounds, initial=(out,), body=block(b, params, body)))
     func = b.finish("k", (out, lower, upper))
+    launch = launcher(func)
     for lower_, upper_ in ((0, 9), (9, 0), (element.high - 4, element.high), (element.low + 3, element.low)):
         expected = list(range(lower_, upper_, step))[:20] if step else []
-        result = agree(func, [np.zeros(20, DTYPES[element]), lower_, upper_])[0]
+        result = agree(func, [np.zeros(20, DTYPES[element]), lower_, upper_], launch=launch)[0]
         assert result[: len(expected)].tolist() == expected
 
 
@@ -100,8 +99,9 @@ def test_blocks_are_carried() -> None:
         b.append(ops.Store(pointer=at(b, out, offs), value=value))
     func = b.finish("rows", (x, out, n))
     data = np.arange(64 * 5, dtype=np.float32).reshape(5, 64)
+    launch = launcher(func)
     for n_ in (0, 1, 2, 5):
-        result = agree(func, [data, np.ones((3, 64), np.float32), n_])[1]
+        result = agree(func, [data, np.ones((3, 64), np.float32), n_], launch=launch)[1]
         np.testing.assert_array_equal(result[0], data[:n_].sum(0))
         np.testing.assert_array_equal(result[1], data[n_ - 1] if n_ > 0 else 0)
         np.testing.assert_array_equal(result[2], data[n_ - 2] if n_ > 1 else 0)
@@ -127,8 +127,9 @@ def test_carried_blocks_change_places(order: tuple[int, int, int], add: bool) ->
         b.append(ops.Store(pointer=at(b, out, offs), value=value))
     func = b.finish("rotate", (out, n))
     expected = np.arange(32) + 100 * np.arange(3)[:, None]
+    launch = launcher(func)
     for trips in range(5):
-        result = agree(func, [np.zeros(96, np.int32), trips])[0].reshape(3, 32)
+        result = agree(func, [np.zeros(96, np.int32), trips], launch=launch)[0].reshape(3, 32)
         np.testing.assert_array_equal(result, expected)
         changed = expected[list(order)]
         if add:

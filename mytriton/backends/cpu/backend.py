@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from mytriton.backends.base import Launcher
 from mytriton.backends.cpu.emit import SUPPORTED, Emitted, emit
@@ -96,7 +97,7 @@ class CpuBackend:
             error = ""
             with run.context, native_stderr() as stderr:
                 try:
-                    stage.artifact = Code(run.module, func, emitted.scratch_bytes, emitted.elements)
+                    stage.artifact = Code(run.module, func, emitted)
                 except RuntimeError as raised:
                     error = str(raised)
         stage.seconds = clock.seconds
@@ -123,7 +124,7 @@ class CpuBackend:
         code = stage.artifact if stage is not None else None
         if not isinstance(code, Code):
             raise BackendUnavailable(stage.reason if stage is not None else "the cpu backend made no code")
-        return code.launch
+        return partial(code.launch, units=compilation.units)
 
 
 BACKEND = CpuBackend()

@@ -11,7 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mytriton.backends.cpu.control import ControlWriter
-from mytriton.backends.cpu.places import slot
+from mytriton.backends.cpu.effects import EffectWriter
+from mytriton.backends.cpu.feedback import Feedback
+from mytriton.backends.cpu.places import scratch_address, slot
 from mytriton.backends.cpu.plan import Plan, Run
 from mytriton.backends.cpu.planner import make_plan
 from mytriton.backends.cpu.reduce import reduce_function, reduction
@@ -49,6 +51,8 @@ SUPPORTED = (
     ops.Broadcast,
     ops.Transpose,
     ops.Reduce,
+    ops.Assert,
+    ops.Print,
 )
 
 #: The arguments after the kernel's own.
@@ -74,13 +78,15 @@ class Emitted:
     lines: list[Line]
     scratch_bytes: int
     elements: int
+    feedback: Feedback
 
 
 def emit(func: Func, target: Target) -> Emitted:
     """The function as a module."""
     emitter = _Emitter(func, target)
     sizes = [loop.size for loop in emitter.plan.loops]
-    return Emitted(emitter.run(), emitter.plan.scratch_bytes, max(sizes, default=1))
+    lines = emitter.run()
+    return Emitted(lines, emitter.plan.scratch_bytes, max(sizes, default=1), emitter.feedback())
 
 
 class _Emitter:
@@ -89,15 +95,21 @@ class _Emitter:
         self.plan: Plan = make_plan(func)
         self.text = Text(func)
         self._scalars = ScalarWriter(func, self.text, self.plan, target.enable_fp_fusion)
-        self._runs = RunWriter(func, self.text, self.plan, self._scalars, target.enable_fp_fusion)
+        self._effects = EffectWriter(func, self.text, self.plan, self._scalars)
+        self._runs = RunWriter(func, self.text, self.plan, self._scalars, self._effects, target.enable_fp_fusion)
         self._control = ControlWriter(self.text, self._scalars, self._steps)
 
     def run(self) -> list[Line]:
         """All lines."""
         text = self.text
-        params = [self._scalars.parameter(p) for p in self.func.params]
+        params = [*map(self._scalars.parameter, self.func.params), *EXTRA, *self._effects.parameters]
         text.write(ANNOTATION)
-        with text.block(f"func.func {symbol(self.func.name)}({', '.join([*params, *EXTRA])})"):
+        name, attributes = symbol(self.func.name), ""
+        if self._effects.assertions:
+            inner, attributes = symbol(self.func.name, "checked"), ' attributes {passthrough = ["noinline"]}'
+            self._effects.entry(name, inner, params)
+            name = inner
+        with text.block(f"func.func {name}({', '.join(params)}){attributes}"):
             self._shared_constants()
             self._scalars.write_parameters(self.func.params)
             text.write("%programs.step = arith.constant 1 : i64")
@@ -110,6 +122,15 @@ class _Emitter:
             for line in function:
                 text.write(line)
         return text.lines
+
+    def feedback(self) -> Feedback:
+        """What the function, once written, tells Python."""
+        slots = self.plan.slots
+        prints = tuple(
+            (op, tuple(slots[v] if shape_of(v.type) else slots[op] + 8 * n for n, v in enumerate(op.values)))
+            for op in self._effects.prints
+        )
+        return Feedback(tuple(self._effects.assertions), prints)
 
     def _shared_constants(self) -> None:
         sizes = {loop.size for loop in self.plan.loops}
@@ -127,6 +148,10 @@ class _Emitter:
                 self._runs.run(step)
             elif step.regions:
                 self._control.write(step)
+            elif isinstance(step, ops.Assert):
+                self._effects.assert_scalar(step)
+            elif isinstance(step, ops.Print):
+                self._effects.print(step)
             elif isinstance(step, ops.Reduce):
                 self._reduce(step)
             elif not isinstance(step, ops.Constant):
@@ -140,18 +165,11 @@ class _Emitter:
             self._scalars.reload(source, op.result, text.name(op.result))
             return
         stem = text.name(op.result)
-        partial = self._scratch(f"{stem}.partial", self.plan.slots[op])
+        partial = scratch_address(text, f"{stem}.partial", self.plan.slots[op])
         at = self.plan.slots[op] + what.partial_bytes
-        target = self._scratch(f"{stem}.target", at) if scalar else slot(text, self.plan, op.result)
+        target = scratch_address(text, f"{stem}.target", at) if scalar else slot(text, self.plan, op.result)
         text.functions.setdefault(what.name, reduce_function(what))
         types = f"({POINTER}, {POINTER}, {POINTER}) -> ()"
         text.write(f"func.call @{what.name}({source}, {partial}, {target}) : {types}")
         if scalar:
             self._scalars.reload(target, op.result, stem)
-
-    def _scratch(self, name: str, offset: int) -> str:
-        """An address in scratch memory."""
-        self.text.write(f"{name}.offset = arith.constant {offset} : i64")
-        types = f"({POINTER}, i64) -> {POINTER}, i8"
-        self.text.write(f"{name} = llvm.getelementptr %scratch.base[{name}.offset] : {types}")
-        return name

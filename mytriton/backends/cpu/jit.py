@@ -12,7 +12,7 @@ import struct
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -21,10 +21,13 @@ from typing import Any
 import numpy as np
 
 from mytriton.arrays import address_of, host_array
+from mytriton.backends.cpu.emit import Emitted
+from mytriton.backends.cpu.feedback import FAILURE_BYTES
 from mytriton.backends.cpu.writer import symbol
 from mytriton.diagnostics import LaunchError
 from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.core import Func
+from mytriton.source import SourceUnit
 from mytriton.target import MAX_GRID_X
 from mytriton.types import PointerType, ScalarType, element_of, i1
 
@@ -43,15 +46,14 @@ _ELEMENTS_PER_THREAD = 1 << 18
 class Code:
     """The code of one kernel. Safe to call from several threads."""
 
-    def __init__(self, module: Any, func: Func, scratch_bytes: int, elements: int) -> None:
-        """Compile a module that holds only the LLVM dialect; raises RuntimeError if LLVM refuses it.
-
-        `elements` is the size of the largest block, which tells how much work a program is.
-        """
+    def __init__(self, module: Any, func: Func, emitted: Emitted) -> None:
+        """Compile the module that was `emitted`, which by now holds only the LLVM dialect; raises RuntimeError if LLVM
+        refuses it."""
         from mlir.execution_engine import ExecutionEngine
 
         self._name = func.name
-        self._elements = elements
+        self._elements = emitted.elements
+        self._feedback = emitted.feedback
         self._engine = ExecutionEngine(module, opt_level=3, enable_object_dump=True)
         address = self._engine.raw_lookup(symbol(func.name)[1:].strip('"'))
         if not address:
@@ -68,8 +70,10 @@ class Code:
                 info = func.info.get(param.id)
                 self._encoders.append(_number_encoder(param.id, element, info is not None and info.divisible_by_16))
                 slots += _SLOTS[element.name]
-        # What `emit.EXTRA` lists: scratch memory, first and last program, and the grid.
-        self._frame = _Frame(struct.Struct(slots + "Qqqqqq"), len(func.params) + 6, scratch_bytes)
+        # What `emit.EXTRA` lists: scratch memory, first and last program, and the grid; then memory for a failure, and
+        # the function that prints.
+        extra = "Qqqqqq" + "Q" * bool(self._feedback.assertions) + "Q" * bool(self._feedback.prints)
+        self._frame = _Frame(struct.Struct(slots + extra), len(func.params) + len(extra), emitted.scratch_bytes)
 
     def object_file(self) -> bytes:
         """The object file that is executed."""
@@ -78,8 +82,9 @@ class Code:
             self._engine.dump_to_object_file(str(path))
             return path.read_bytes()
 
-    def launch(self, grid: tuple[int, int, int], args: Sequence[Any]) -> None:
-        """Run the programs of a grid in place on the arrays among `args`; raises `LaunchError`."""
+    def launch(self, grid: tuple[int, int, int], args: Sequence[Any], units: Sequence[SourceUnit] = ()) -> None:
+        """Run the programs of a grid in place on the arrays among `args`; raises `LaunchError`, with places in
+        `units`."""
         if len(args) != len(self._encoders):
             raise LaunchError(f"`{self._name}` takes {len(self._encoders)} runtime arguments, got {len(args)}")
         for axis, extent in enumerate(grid):
@@ -88,19 +93,34 @@ class Code:
         values = [encode(arg) for encode, arg in zip(self._encoders, args, strict=True)]
         programs = grid[0] * grid[1] * grid[2]
         parts = min(_cores(), programs, programs * self._elements // _ELEMENTS_PER_THREAD)
-        if parts < 2:
-            self._run(values, 0, programs, grid)
+        if parts < 2 or self._feedback.prints:  # what is printed keeps its order
+            self._run(values, 0, programs, grid, units)
             return
         cuts = [programs * part // parts for part in range(parts + 1)]
-        futures = [_pool().submit(self._run, values, first, last, grid) for first, last in pairwise(cuts[1:])]
-        self._run(values, 0, cuts[1], grid)
+        futures = [_pool().submit(self._run, values, first, last, grid, units) for first, last in pairwise(cuts[1:])]
+        try:
+            self._run(values, 0, cuts[1], grid, units)
+        finally:
+            wait(futures)  # they use the caller's arrays
         for future in futures:
             future.result()
 
-    def _run(self, values: list[Any], first: int, last: int, grid: tuple[int, int, int]) -> None:
-        frame = self._frame
-        frame.packer.pack_into(frame.slots, 0, *values, frame.scratch, first, last, *grid)
+    def _run(
+        self, values: list[Any], first: int, last: int, grid: tuple[int, int, int], units: Sequence[SourceUnit]
+    ) -> None:
+        frame, feedback, extra = self._frame, self._feedback, []
+        printer = feedback.printer(grid) if feedback.prints else None
+        if feedback.assertions:
+            ctypes.memset(frame.failure, 0, 8)
+            extra.append(ctypes.addressof(frame.failure))
+        if printer is not None:
+            extra.append(printer.address)
+        frame.packer.pack_into(frame.slots, 0, *values, frame.scratch, first, last, *grid, *extra)
         self._entry(frame.pointers)
+        if printer is not None and printer.error is not None:
+            raise printer.error
+        if feedback.assertions:
+            feedback.raise_if_failed(frame.failure, grid, units)
 
 
 class _Frame(threading.local):
@@ -113,6 +133,7 @@ class _Frame(threading.local):
         self.pointers = (ctypes.c_void_p * count)(*range(start, start + 8 * count, 8))
         self._memory = np.empty(scratch_bytes + _CACHE_LINE, np.uint8)
         self.scratch = -(-int(self._memory.ctypes.data) // _CACHE_LINE) * _CACHE_LINE
+        self.failure = ctypes.create_string_buffer(FAILURE_BYTES)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.elements import Elements
 from mytriton.backends.cpu.elementwise import elementwise, pointee
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
@@ -43,7 +44,7 @@ class LoopWriter:
         self._memory = VectorMemory(text, emitter, self.width)
         self._names: dict[tuple[Value, View], str] = {}
 
-    def write(self) -> None:
+    def write(self, effects: EffectWriter) -> None:
         """Write the loop."""
         members = [op for loop in self.plan.loops[self.first : self.last + 1] for op in loop.ops]
         self.text.at(next((op for op in members if isinstance(op, (ops.Load, ops.Store))), members[0]))
@@ -52,6 +53,8 @@ class LoopWriter:
             for op in members:
                 if isinstance(op, (ops.Load, ops.Store)):
                     self._access(op)
+                elif isinstance(op, ops.Assert):
+                    effects.assert_chunk(op, self.vectors(op.operands)[0], self.width)
             for op in members:
                 self._keep(op)
 

@@ -16,6 +16,14 @@ def held_type(value: Value) -> ScalarType | PointerType:
     return element if isinstance(element, PointerType) else memory_type(element)
 
 
+def scratch_address(text: Text, name: str, offset: int) -> str:
+    """An address in scratch memory, as `name`."""
+    text.write(f"{name}.offset = arith.constant {offset} : i64")
+    types = f"({POINTER}, i64) -> {POINTER}, i8"
+    text.write(f"{name} = llvm.getelementptr %scratch.base[{name}.offset] : {types}")
+    return name
+
+
 def slot(text: Text, plan: Plan, value: Value) -> str:
     """The address at which a value is kept."""
     name = text.name(value)

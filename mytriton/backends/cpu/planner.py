@@ -201,8 +201,9 @@ class _Planner:
             op = op.with_operands(kept)
             for value in kept.values():
                 self.lives.read(value, self._start - 0.5)
-            if isinstance(op, ops.Reduce):
-                self.lives.hold(op, step_bytes(op), self._start - 0.5)
+            if isinstance(op, (ops.Reduce, ops.Print)):
+                size = step_bytes(op) if isinstance(op, ops.Reduce) else 8 * len(op.values)
+                self.lives.hold(op, size, self._start - 0.5)
         self._steps.append(op)
         for value in op.results:
             self._known_from[value] = self._start

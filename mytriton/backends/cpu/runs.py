@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.elements import Elements
 from mytriton.backends.cpu.elementwise import pointee
 from mytriton.backends.cpu.library import apart_function
@@ -21,8 +22,10 @@ from mytriton.types import f64, i32, shape_of
 class RunWriter:
     """Writes the runs of one function."""
 
-    def __init__(self, func: Func, text: Text, plan: Plan, scalars: ScalarWriter, fusion: bool) -> None:
-        self.text, self.plan, self.scalars = text, plan, scalars
+    def __init__(
+        self, func: Func, text: Text, plan: Plan, scalars: ScalarWriter, effects: EffectWriter, fusion: bool
+    ) -> None:
+        self.text, self.plan, self.scalars, self.effects = text, plan, scalars, effects
         self._func, self._fusion = func, fusion
         self._emitters: dict[int, ElementEmitter] = {}
 
@@ -58,7 +61,8 @@ class RunWriter:
         loops = [(run.first, run.last)] if fused else [(n, n) for n in range(run.first, run.last + 1)]
         emitter = self.emitter(width_of(self.plan.loops[run.first].size))
         for pair in loops:
-            LoopWriter(self.text, self.plan, self.scalars, emitter, pair, addresses, guarded).write()
+            writer = LoopWriter(self.text, self.plan, self.scalars, emitter, pair, addresses, guarded)
+            writer.write(self.effects)
 
     # --- conditions ---------------------------------------------------------------------------------------------------
 

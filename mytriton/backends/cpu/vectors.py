@@ -27,9 +27,13 @@ class VectorMemory:
             volatile = "volatile " if op.volatile else ""
             align = f"{{alignment = {held.bytes} : i64}}"
             self.text.write(f"{loaded} = llvm.load {volatile}{where} {align} : {POINTER} -> {value}")
+            from_memory(self.emitter, loaded, element, result)
+            return
+        other = self._other(other, element, result)
+        mask = mask or self.emitter.constant(True, i1, f"{result}.all")
+        if op.volatile:
+            self._one_by_one(loaded, where, mask, other, held, vector)
         else:
-            other = self._other(other, element, result)
-            mask = mask or self.emitter.constant(True, i1, f"{result}.all")
             name, pointers = ("load", POINTER) if vector else ("gather", self._pointers)
             types = f"({pointers}, {bools}, {value}) -> {value}"
             align = f"{{alignment = {held.bytes} : i32}}"
@@ -38,6 +42,29 @@ class VectorMemory:
             # not see through a freeze, which costs no instruction.
             self.text.write(f"{loaded} = llvm.freeze {loaded}.masked : {value}")
         from_memory(self.emitter, loaded, element, result)
+
+    def _one_by_one(self, result: str, where: str, mask: str, other: str, held: ScalarType, vector: bool) -> None:
+        """A volatile load of each element whose mask is true; there is no such vector operation."""
+        text, lane, value = self.text, f"{result}.lane", self._type(held)
+        for number in (0, 1, self.width):
+            text.write(f"{lane}.{number} = arith.constant {number} : i32")
+        head = f"{result} = scf.for {lane} = {lane}.0 to {lane}.{self.width} step {lane}.1"
+        head += f" iter_args({lane}.before = {other}) -> ({value}) : i32"
+        with text.block(head, end="} {loop_annotation = #as_written}"):
+            text.write(f"{lane}.on = llvm.extractelement {mask}[{lane} : i32] : {self._type(i1)}")
+            with text.block(f"{lane}.after = scf.if {lane}.on -> ({value})"):
+                if vector:
+                    types = f"({POINTER}, i32) -> {POINTER}, {held.signless}"
+                    text.write(f"{lane}.where = llvm.getelementptr {where}[{lane}] : {types}")
+                else:
+                    text.write(f"{lane}.where = llvm.extractelement {where}[{lane} : i32] : {self._pointers}")
+                align = f"{{alignment = {held.bytes} : i64}}"
+                text.write(f"{lane}.element = llvm.load volatile {lane}.where {align} : {POINTER} -> {held.signless}")
+                text.write(f"{lane}.new = llvm.insertelement {lane}.element, {lane}.before[{lane} : i32] : {value}")
+                text.write(f"scf.yield {lane}.new : {value}")
+            with text.otherwise():
+                text.write(f"scf.yield {lane}.before : {value}")
+            text.write(f"scf.yield {lane}.after : {value}")
 
     def _other(self, other: str, element: ScalarType, result: str) -> str:
         """What masked-off elements read as, as it would be held in memory."""

@@ -103,9 +103,9 @@ class Text:
         return True
 
 
-def symbol(name: str) -> str:
+def symbol(name: str, what: str = "programs") -> str:
     """The symbol of a kernel's function. The dot keeps it apart from C functions: a kernel may be called `exp`."""
-    return f"@{name}.programs" if _BARE.match(name) else f'@"{name}.programs"'
+    return f"@{name}.{what}" if _BARE.match(name) else f'@"{name}.{what}"'
 
 
 def dense(values: Sequence[int]) -> str:
