@@ -130,8 +130,9 @@ class Loops(Branches):
             params = self._enter(node, carry)
             self.bind(node.target.id, builder.cast(induction, bounds.type), node.target.span)
             places = self._trip(node, carry)
-        made, changed = self._settle(carry, params, params, made)
-        made = self._yield(carry, changed, made, span)
+        changed = self._changed(carry, params)
+        made = self._settle(carry, changed, params, made)
+        self._yield(carry, changed, made, span)
         body = block((induction, *(params[slot] for slot in changed)), made)
         builder.span = span
         loop = ops.For(lower=lower, upper=upper, step=step, initial=self._initial(carry, changed), body=body)
@@ -157,9 +158,9 @@ class Loops(Branches):
                 places = self._trip(node, carry)
             if condition is None:
                 raise Silent
-            made, changed = self._settle(carry, params, params, made)
-            tested, _ = self._settle(carry, tests, params, tested)
-            made = self._yield(carry, changed, made, span)
+            changed = self._changed(carry, params)
+            tested, made = (self._settle(carry, changed, p, m) for p, m in ((tests, tested), (params, made)))
+            self._yield(carry, changed, made, span)
             condition_block, body = (
                 block([p[slot] for slot in changed], m) for p, m in ((tests, tested), (params, made))
             )
@@ -230,25 +231,27 @@ class Loops(Branches):
             hint = f"start with a float: {name} = 0.0"
         self.semantics.report(Mistake("MT145", message, place, hint, labels).diagnostic)
 
-    def _settle(
-        self, carry: Carry, own: Sequence[Value], params: Sequence[Value], made: list[Op]
-    ) -> tuple[list[Op], list[int]]:
-        """The slots that change; the parameters `own` of the others give way to the values before the loop."""
-        changed, unchanged = [], {}
-        for slot, (before, type_, _) in enumerate(carry.slots):
-            last = carry.last[slot]
-            if last is None or last is params[slot] or same(last, before):
-                unchanged[own[slot]] = self.as_value(before, type_)
-            else:
-                changed.append(slot)
-        return substitute(made, unchanged) if unchanged else made, changed
+    def _changed(self, carry: Carry, params: Sequence[Value]) -> list[int]:
+        """The slots in which a trip leaves another value than it found."""
+        found = zip(carry.slots, carry.last, params, strict=True)
+        return [
+            slot
+            for slot, ((before, _, _), last, param) in enumerate(found)
+            if last is not None and last is not param and not same(last, before)
+        ]
 
-    def _yield(self, carry: Carry, changed: Sequence[int], made: list[Op], span: Span) -> list[Op]:
+    def _settle(self, carry: Carry, changed: Sequence[int], params: Sequence[Value], made: list[Op]) -> list[Op]:
+        """The operations with the values before the loop in place of the parameters that do not change."""
+        kept = [slot for slot in range(len(params)) if slot not in changed]
+        values = {params[slot]: self.as_value(*carry.slots[slot][:2]) for slot in kept}
+        carry.last = [values.get(item, item) if isinstance(item, Value) else item for item in carry.last]
+        return substitute(made, values) if values else made
+
+    def _yield(self, carry: Carry, changed: Sequence[int], made: list[Op], span: Span) -> None:
         with self.region(span, made):
             self.semantics.builder.span = span
             values = [self.as_value(carry.last[slot], carry.slots[slot][1]) for slot in changed]
             self.semantics.builder.append(ops.Yield(values=tuple(values)))
-        return made
 
     def _initial(self, carry: Carry, changed: Sequence[int]) -> tuple[Value, ...]:
         return tuple(self.as_value(carry.slots[slot][0], carry.slots[slot][1]) for slot in changed)
