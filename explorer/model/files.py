@@ -36,18 +36,32 @@ def write_atomically(path: Path, data: bytes, mode: int) -> None:
         raise
 
 
+#: What tells one version of a file from another: inode, time of change in ns, size.
+Stamp = tuple[int, int, int]
+
+
 class SourceFile:
     """A text file on disk and what is known to be in it. Encoding, line ends and mode are kept; a link stays a link."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
+        self.read_stamp = self.stamp()
         self.saved, self._form = self._read()
+
+    def stamp(self) -> Stamp | None:
+        """The version on disk; None if there is none. Costs no reading."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def _read(self) -> tuple[str, Form]:
         return decode(self.path.read_bytes())
 
     def reload(self) -> str:
         """Read the file anew and take that as what was saved; raises OSError, or UnicodeError."""
+        self.read_stamp = self.stamp()  # before reading: what is written meanwhile is another version
         self.saved, self._form = self._read()
         return self.saved
 
@@ -71,6 +85,7 @@ class SourceFile:
             if not os.access(target, os.W_OK):  # its folder may let us replace it all the same
                 raise PermissionError(errno.EACCES, "The file is read-only", str(target))
         write_atomically(target, encode(text, self._form), mode)
+        self.read_stamp = self.stamp()
         self.saved = text
 
 

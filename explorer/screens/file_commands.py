@@ -60,6 +60,7 @@ class FileCommands(MainBase):
             self.app.notify(f"{error}. Your edits are kept.", title="Not reloaded", severity="error")
             return
         self.replace_text(text)
+        self.session.text = self.editor.text  # the editor tells of its change only later
         self.open_module()
         self.compile()
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from explorer.actions import ACTIONS, Action
-from explorer.screens.file_commands import FileCommands
 from explorer.screens.listing_commands import ListingCommands
+from explorer.screens.watching import Watching
 from explorer.themes import THEMES
 from explorer.widgets.code_view import CodeView
 
@@ -23,14 +23,15 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     return made
 
 
-class MainScreen(ListingCommands, FileCommands):
+class MainScreen(ListingCommands, Watching):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)
 
     async def on_mount(self) -> None:
-        """Offer what a lost session left."""
+        """Offer what a lost session left, and watch the file."""
         self.call_after_refresh(self.offer_recovery)
+        self.watch_file()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Listing commands only work in listings; the search field keeps tab and the like to itself."""

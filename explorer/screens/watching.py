@@ -1,0 +1,40 @@
+"""The file is watched: an editor in another window drives the explorer. Edits made here are never given up for it."""
+
+from __future__ import annotations
+
+from explorer.model.files import Stamp
+from explorer.screens.file_commands import FileCommands
+
+#: Seconds between two looks. A change counts once two looks agree: editors do not write files all at once.
+WATCH_EVERY = 0.2
+
+
+class Watching(FileCommands):
+    """Mixed into the main screen."""
+
+    _seen: Stamp | None = None
+    _told: Stamp | None = None
+
+    def watch_file(self) -> None:
+        """Begin."""
+        self._seen = self.file.stamp()
+        self.set_interval(WATCH_EVERY, self._look)
+
+    def _look(self) -> None:
+        stamp = self.file.stamp()
+        settled, self._seen = stamp == self._seen, stamp
+        if stamp is None or not settled or stamp in (self.file.read_stamp, self._told):
+            return
+        if self.file.changed_on_disk() is None:  # written, but with what was in it
+            self.file.read_stamp = stamp
+            return
+        self._told = stamp
+        if not self.dirty:
+            self._reload()
+        else:
+            self.app.notify(
+                "Saving will ask; the reload command takes it over.",
+                title="The file was changed by another program. Your edits are kept.",
+                severity="warning",
+                timeout=10,
+            )
