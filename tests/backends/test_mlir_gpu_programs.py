@@ -16,7 +16,7 @@ from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import parameter
 from mytriton.ir.core import Func, Value
 from mytriton.layout.layout import Layout, replicated
-from mytriton.layout.ops import Convert
+from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, LaidOut, Segment
 from mytriton.layout.routes import through
 from mytriton.target import Target
@@ -347,9 +347,26 @@ def test_what_does_not_fit_the_buffer_goes_in_rounds(have: str, want: str) -> No
 
 
 def test_a_reduction_across_warps_in_rounds() -> None:
-    """64 columns a thread of 8 bytes each: 64 KB of partial results."""
-    shape = (4, 4096)
-    run_all([(reduction(shape, 0, "xor", i64), [numbers((4 * 4096,), i64), zeros(4096, i64)])], Target("mlir"))
+    """256 registers of 8 bytes in each of 64 threads: 128 KB, through 32."""
+    b, x, out, size = Tiles(), pointer("x", i64), pointer("out", i64), 16384
+    rows, row = (2, size // 2), (size // 2,)
+    loaded = b.load(x, b.index((size,)))
+    tile = b.shaped(loaded, rows)
+    first = tuple(b.ops)
+    reduced = b.append(PartialReduce(source=tile, axis=0, combine="xor", across="warps", bits=1))
+    count = len(b.ops)
+    b.store(out, b.index(row), b.shaped(reduced.result, row))
+    second = tuple(b.ops[count:])
+    func = b.finish("reduction", (x, out))
+    have = spread("rrlllllrrrrrrw")
+    kept = have.reshaped(rows).reduced(0, 1)
+    layouts = {p: replicated(2) for p in func.params}
+    layouts |= {v: have for op in first for v in op.results}
+    layouts |= {v: kept.reshaped(row) for op in second for v in op.results}
+    layouts |= {tile: have.reshaped(rows), reduced.result: kept}
+    items = (Segment(have, first, (tile,)), Exchange(reduced), Segment(kept, second))
+    program = LaidOut(func, layouts, items, 2)
+    run_all([(program, [numbers((size,), i64), zeros(size // 2, i64)])], Target("mlir", num_warps=2))
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------

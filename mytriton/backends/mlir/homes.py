@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from mytriton.backends.mlir.names import number, result_name
 from mytriton.ir import ops
-from mytriton.ir.core import Func, Op, Value, definitions
+from mytriton.ir.core import Func, Op, Value, definitions, walk
+from mytriton.ir.ops.control import yielded
 from mytriton.layout.assign import VECTOR_BYTES
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import PartialReduce
-from mytriton.layout.program import LaidOut, Nested, Segment
+from mytriton.layout.program import Item, LaidOut, Nested, Segment
 from mytriton.target import Target
 from mytriton.types import BlockType, PointerType, Type, element_of, is_float
 
@@ -89,6 +90,7 @@ class Homes(dict[Value, Home]):
         self.cheap = frozenset(cheap(laid_out.func))
         self._layouts = laid_out.layouts
         self._made_by = definitions(laid_out.func)
+        self._widths = widths
         for item in laid_out.walk():
             if isinstance(item, Segment):
                 self._segment(item, widths.of_segment(item))
@@ -96,6 +98,7 @@ class Homes(dict[Value, Home]):
                 for values in joined(item.op):
                     if isinstance(values[0].type, BlockType):
                         self._settle(values, widths.of(self._layouts[values[0]]), f"%v{number(values[0])}")
+                self._share(item)
             else:
                 self._settle(item.op.results, None, f"%v{number(item.op.result)}")
                 if isinstance(item.op, PartialReduce) and item.op.across == "registers":
@@ -118,6 +121,25 @@ class Homes(dict[Value, Home]):
             if value not in self and not (several and value in self.cheap):
                 self._settle((value,), width, result_name(self._made_by[value]))
 
+    def _share(self, nested: Nested) -> None:
+        """What a block yields is written to the array of the result at once, where what that holds is not needed any
+        more."""
+        groups, loops = joined(nested.op), not isinstance(nested.op, ops.If)
+        bodies = list(zip(nested.op.regions, nested.blocks, strict=True))
+        for region, items in bodies[-1:] if loops else bodies:
+            values = yielded(region)
+            for group, value in zip(groups, values, strict=True):
+                home, old = self.get(group[0]), group[-1] if loops else None
+                maker = next((i for i, item in enumerate(items) if _makes(item, value)), None)
+                if home is None or home.array is None or maker is None or value in self.cheap:
+                    continue
+                segment, later = items[maker], items[maker + 1 :]
+                assert isinstance(segment, Segment)
+                again = values.count(value) > 1 or old in values or any(old in _used(item) for item in later)
+                elsewhere = any(isinstance(op, ops.Broadcast) and op.source is old for op in segment.ops)
+                if not again and not elsewhere and self._widths.of_segment(segment) == home.width:
+                    self[value] = home
+
     def _settle(self, values: tuple[Value, ...], width: int | None, name: str) -> None:
         """Values that live in one place."""
         registers = self._layouts[values[0]].registers
@@ -126,6 +148,22 @@ class Homes(dict[Value, Home]):
         self.update((value, home) for value in values)
         if several:
             self.arrays[home] = element_of(values[0].type)
+
+
+def _makes(item: Item, value: Value) -> bool:
+    return isinstance(item, Segment) and value in item.escaping
+
+
+def _used(item: Item) -> set[Value]:
+    """The operands of all operations of an item."""
+    match item:
+        case Segment():
+            members: list[Op] = list(item.ops)
+        case Nested():
+            members = [item.op, *(op for region in item.op.regions for op in walk(region))]
+        case _:
+            members = [item.op]
+    return {value for op in members for value in op.operands}
 
 
 def partial_results(op: PartialReduce, registers: int) -> Home:

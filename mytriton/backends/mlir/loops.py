@@ -28,8 +28,8 @@ class Counter:
 def counter(context: Context, op: ops.For, ranges: Mapping[Value, Range]) -> Counter:
     """Write what must be known before the loop.
 
-    A constant step up is the loop's own, with an i64 counter if a narrower variable might wrap at the end. For any
-    other step the trips are counted.
+    A constant step up is the loop's own. Where the variable might wrap at the end, the counter has a bit more: that of
+    the sign if it starts at 0 or above, else it is an i64. For any other step the trips are counted.
     """
     element = element_of(op.lower.type)
     assert isinstance(element, ScalarType)
@@ -42,10 +42,18 @@ def counter(context: Context, op: ops.For, ranges: Mapping[Value, Range]) -> Cou
         unsigned = "" if element.signed else "unsigned "
         head = f"{unsigned}{variable} = {first} to {last} step {by}"
         return Counter(head, element.signless, variable, lambda: variable)
+    if upwards and element.signed and ranges[op.lower].low >= 0:
+        first, last, by = (context.ref(v) for v in (op.lower, op.upper, op.step))
+        last = w.apply("arith.maxsi", (last, text.constant(0, element)), element, f"{variable}_upper")
+        return Counter(
+            f"unsigned {variable} = {first} to {last} step {by}", element.signless, variable, lambda: variable
+        )
     if upwards and element.bits < 64:
         wide = f"{variable}_wide"
-        w.begin(wide)
-        first, last, by = (_in_i64(context, w, v, element) for v in (op.lower, op.upper, op.step))
+        first, last, by = (
+            _in_i64(context, w, value, element, f"{variable}_{name}")
+            for name, value in (("lower", op.lower), ("upper", op.upper), ("step", op.step))
+        )
 
         def narrow() -> str:
             return w.convert("arith.trunci", wide, i64, element, variable)
@@ -63,11 +71,11 @@ def counter(context: Context, op: ops.For, ranges: Mapping[Value, Range]) -> Cou
     return Counter(f"unsigned {trip} = {zero} to {trips} step {one}", element.signless, trip, move)
 
 
-def _in_i64(context: Context, w: Writer, value: Value, element: ScalarType) -> str:
+def _in_i64(context: Context, w: Writer, value: Value, element: ScalarType, name: str) -> str:
     op = context.definitions.get(value)
     if isinstance(op, ops.Constant):
         return context.text.constant(int(op.value), i64)
-    return w.convert("arith.extsi" if element.signed else "arith.extui", context.ref(value), element, i64)
+    return w.convert("arith.extsi" if element.signed else "arith.extui", context.ref(value), element, i64, name)
 
 
 def _trips(w: Writer, first: str, last: str, step: str, known: Range, element: ScalarType) -> str:
