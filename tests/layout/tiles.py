@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mytriton.ir import interp, ops
+from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Block, Func, Value
 from mytriton.ir.verify import verify
@@ -16,7 +17,7 @@ from mytriton.layout import simulate
 from mytriton.layout.assign import lay_out
 from mytriton.layout.program import LaidOut
 from mytriton.target import Target
-from mytriton.types import BlockType, ScalarType, Type, f32, i32, shape_of
+from mytriton.types import ScalarType, Type, f32, i32, shape_of
 from tests.ir.kernels import pointer
 
 
@@ -170,15 +171,7 @@ def check(
 
 def numbers(shape: tuple[int, ...], element: ScalarType = i32, seed: int = 0) -> np.ndarray[Any, np.dtype[Any]]:
     """Distinct-looking numbers of a type."""
-    from mytriton.ir.arithmetic import DTYPES
-
     rng = np.random.default_rng(seed)
     if element.kind == "float":
         return rng.standard_normal(shape).astype(DTYPES[element])
     return rng.integers(-1000, 1000, shape).astype(DTYPES[element])
-
-
-def block(value: Value) -> BlockType:
-    """The type of a block."""
-    assert isinstance(value.type, BlockType)
-    return value.type
