@@ -69,10 +69,10 @@ static void run_thread() {
     self().at = DONE;
     swapcontext(&self().context, &scheduler);
 }
-static const size_t stack = 1 << 18;
+static const size_t stack = 1 << 20;
 static void run_together(int count) {
     static char* stacks =
-        (char*)mmap(nullptr, 1024 * stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        (char*)mmap(nullptr, 1024 * stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     threads.assign(count, Thread{});
     for (int t = 0; t < count; ++t) {
         getcontext(&threads[t].context);
@@ -104,7 +104,7 @@ static void __assertfail(const char* message, const char* file, unsigned line, c
 }
 // --- cache hints
 #define LOADS(name) template <class T> static T name(const T* from) { return *from; }
-#define STORES(name) template <class T> static void name(T* to, T x) { *to = x; }
+#define STORES(name) template <class T, class V> static void name(T* to, V x) { *to = x; }
 LOADS(__ldca) LOADS(__ldcg) LOADS(__ldcs) LOADS(__ldcv) STORES(__stwb) STORES(__stcg) STORES(__stcs) STORES(__stwt)
 struct uint2 { unsigned x, y; };
 struct uint4 { unsigned x, y, z, w; };

@@ -41,7 +41,8 @@ class _Scatter:
         bits = [1 << i for i in range(prod(shape).bit_length() - 1)]
         places = 5 + self.warps.bit_length() - 1
         self.rng.shuffle(bits)
-        used = bits[: self.rng.choice([places, places, self.rng.randint(0, places)])]
+        copies = self.rng.randint(0, places) if prod(shape) <= 64 else places
+        used = bits[: self.rng.choice([places, copies])]
         threads = used + [0] * (places - len(used))
         self.rng.shuffle(threads)
         return Layout(shape, tuple(bits[len(used) :]), tuple(threads[:5]), tuple(threads[5:]))

@@ -32,7 +32,7 @@ def text(laid_out: LaidOut, target: Target) -> str:
 def test_random_programs(lay: Callable[..., LaidOut], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     cases: list[Any] = []
     for seed in range(40):
-        target = Target(num_warps=(1, 2, 4)[seed % 3], form="tuned" if seed % 2 else "plain", chip="sm_80")
+        target = Target(num_warps=(1, 2, 4)[seed % 3], form="tuned" if seed % 2 else "plain", chip="sm_75")
         case = private_case(seed)
         cases.append((case, text(lay(case.func, target, seed), target), target.threads))
     library = build([(text, threads) for _, text, threads in cases], tmp_path)

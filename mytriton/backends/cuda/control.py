@@ -100,7 +100,8 @@ class Control:
             trip, trips = values.own_name(op.induction, "trip"), values.own_name(op.induction, "trips")
             count = values.prelude.call(f"mt_trips_{wide or 'i32'}", lower, upper, step)
             head = f"for ({unsigned} {trip} = 0, {trips} = {count}; {trip} < {trips}; ++{trip})"
-            start = "" if values.constant(op.lower) == 0 else f"{lower} + "
+            at_zero = values.constant(op.lower) == 0
+            start = "" if at_zero else f"{_unsigned(lower, values.constant(op.lower), unsigned)} + "
             first = f"{c_type(type_)} {name} = {start}{trip} * {_unsigned(step, constant, unsigned)};"
         with self._writer.block(head):
             if first:

@@ -171,10 +171,15 @@ __device__ {2} mt_trips_{0}({1} lower, {1} upper, {1} step) {{
     if (step < 0 && lower > upper) return (({2})lower - ({2})upper - 1) / (0 - ({2})step) + 1;
     return 0;
 }}"""
+_UNSIGNED_TRIPS = """\
+__device__ {2} mt_trips_{0}({1} lower, {1} upper, {1} step) {{
+    return step > 0 && lower < upper ? (upper - lower - 1) / step + 1 : 0;
+}}"""
 for _type in INTEGERS:
     if _type.bits >= 32:
         _unsigned = next(t for t in INTEGERS if t.bits == _type.bits and not t.signed)
-        _TEXTS[f"mt_trips_{_type}"] = _TRIPS.format(_type.name, c_type(_type), c_type(_unsigned))
+        _trips = _TRIPS if _type.signed else _UNSIGNED_TRIPS
+        _TEXTS[f"mt_trips_{_type}"] = _trips.format(_type.name, c_type(_type), c_type(_unsigned))
 
 # fmax and fmin ignore a NaN; a sum does not.
 for _name, _float in (("f32", "float"), ("f64", "double")):

@@ -31,6 +31,8 @@ class Values:
         self.expressions = Expressions(self.prelude, lambda op: no_overflow(op, facts.ranges))
         self.variables = Variables(facts)
         self._names = variable_names(facts.func, self.variables.all(), use_hints=facts.target.form == "tuned")
+        self._taken = {*self._names.values(), *(mangle(p.id) for p in facts.func.params)}
+        self._own_names: dict[tuple[str, Variable | None], Value] = {}
         self._declared: set[Variable] = set()
         self._saved: dict[Variable, str] = {}
         self._registers: BitMap = ()
@@ -43,8 +45,13 @@ class Values:
         return mangle(value.id) if variable is None else self._names[variable]
 
     def own_name(self, value: Value, what: str) -> str:
-        """A name for something that belongs to a value: `v3_parts`."""
-        return f"v{value.id.removeprefix('%')}_{what}"
+        """A name for something that belongs to a value: `total_parts`; `v3_parts` where that means something else."""
+        variable = self.variables.get(value)
+        name = f"{self.name(value)}_{what}"
+        owner = self._own_names.setdefault((name, variable), value)
+        if owner is not value or name in self._taken:
+            return f"v{value.id.removeprefix('%')}_{what}"
+        return name
 
     def declare_array(self, value: Value) -> None:
         """Declare the array a value lives in, if it lives in one that is not there yet."""
