@@ -33,7 +33,7 @@ def _cast(
         return _pointer_cast(s, span, input, to)
     if bitcast is not None and s.known(bitcast, "`bitcast`"):
         return _bitcast(s, span, input, to)
-    if rounding is not None:
+    if rounding is not None and old != to:  # as in Triton, what stays as it is may say anything
         return _rounded(s, span, input, to, rounding)
     if isinstance(item, Known):
         # An explicit conversion wraps, where an implicit one of a number that does not fit is a mistake.

@@ -112,10 +112,10 @@ class Evaluator(Choices):
                 return attributes.of_value(self.semantics, expr.span, base, name)
             case Known(value=number) if is_number(number) and name in METHODS:
                 return Method(base, name)
-            case Known(value=value) if attributes.is_type(value):
-                return attributes.of_type(self.semantics, expr.span, base, name)
             case Known() | Tuple() if name == "value":  # of a constexpr
                 return item
+            case Known(value=value) if attributes.is_type(value):
+                return attributes.of_type(self.semantics, expr.span, base, name)
             case Known(value=EnumMeta() as members) if name in members.__members__:
                 return Known(members[name])
             case Known(value=ModuleType() as module):
@@ -232,7 +232,8 @@ class Evaluator(Choices):
             raise Mistake("MT136", f"`{text}` is used only as `for i in {text}(...)`", expr.span)
         if is_kernel(value) or isinstance(value, ConstexprFunction):
             return self.helper(value, expr)
-        raise Mistake("MT136", f"{self.semantics.describe(function)} cannot be called in a kernel", expr.span)
+        hint = f"write tl.cast(x, {text})" if attributes.is_type(value) else ""
+        raise Mistake("MT136", f"{self.semantics.describe(function)} cannot be called in a kernel", expr.span, hint)
 
     def helper(self, function: Any, call: t.Call) -> Builtin:
         """A function of the author's as something to call."""

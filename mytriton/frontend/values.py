@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mytriton.diagnostics import Diagnostic, Label
-from mytriton.frontend.tree import Expr, TupleExpr
+from mytriton.frontend.tree import Expr, Literal, Subscript, TupleExpr
 from mytriton.ir.core import Value
 from mytriton.source import Span
 
@@ -57,11 +57,12 @@ class Operand:
 
 
 def items_of(operand: Operand) -> tuple[Operand, ...]:
-    """The items of a tuple, each with its own expression where the author wrote them one by one."""
+    """The items of a tuple, each with its own expression where the author wrote them one by one, else `tuple[i]`."""
     assert isinstance(operand.item, Tuple)
     items, expr = operand.item.items, operand.expr
-    written = expr.items if isinstance(expr, TupleExpr) and len(expr.items) == len(items) else (expr,) * len(items)
-    return tuple(Operand(item, one) for item, one in zip(items, written, strict=True))
+    if isinstance(expr, TupleExpr) and len(expr.items) == len(items):
+        return tuple(Operand(item, one) for item, one in zip(items, expr.items, strict=True))
+    return tuple(Operand(item, Subscript(expr.span, expr, Literal(expr.span, n))) for n, item in enumerate(items))
 
 
 class Mistake(Exception):

@@ -274,6 +274,8 @@ WRONG = [
     ("m[:4, :]", 7, "MT202 `m` (vector<8x4 x i32>) cannot be indexed with `:4`", None),
     ("n[:]", 7, "MT212 too many indices: `n` (i32) has no axes", ""),
     ("i.shape[n:]", 13, "MT210 a bound of a slice must be a constexpr, but `n` (i32) is not", None),
+    ("tl.zeros((i[:, None] + j).shape[:1] + (B,), tl.int32)", 14,
+     "MT220 the extent of a block must be a power of 2, got 20", "use 32 and a mask for the elements beyond 20"),
     ("tl.zeros_like(x)", 19, "MT203 tl.zeros_like takes numbers, got `x` (ptr<f32>)", ""),
 ]  # fmt: skip
 

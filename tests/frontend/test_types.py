@@ -148,6 +148,8 @@ tl.pi32_t.element_ty == tl.int32
 (n + tl.zeros((4,), tl.float32)).dtype == tl.float32
 tl.PropagateNan.ALL != tl.PropagateNan.NONE
 K.value == 5
+n.dtype.value == tl.int32
+n.to(tl.int32, fp_downcast_rounding="rtne").dtype == tl.int32
 tl.TRITON_MAX_TENSOR_NUMEL == 1048576
 """
 
@@ -260,6 +262,7 @@ WRONG = [
     ("f ** 2", 5, "MT202 `**` works on constexprs only"),
     ("float(n)", 11, "MT213 `float` works on constexprs only, but `n` (i32) is computed at run time"),
     ("len(n)", 9, "MT210 the argument of `len` must be a constexpr, but `n` (i32) is not"),
+    ("tl.float16(n)", 5, "MT136 `tl.float16` (a dtype) cannot be called in a kernel"),
     ("tl.float16.T", 5, "MT134 `tl.float16` (a dtype) has no `.T`"),
 ]
 
@@ -275,6 +278,7 @@ def test_hints_say_what_to_write():
         return found
 
     assert hint("f ** 2") == "write x * x, or tl.pow(x, y) of floats"
+    assert hint("tl.float16(n)") == "write tl.cast(x, tl.float16)"
     assert hint("float(n)") == "convert with .to(tl.float32)"
     assert hint("tl.zeros((4,), x.dtype)") == "the type of what it points to is x.dtype.element_ty"
     assert hint("f.dtype.element_ty") == "it is the element type of a pointer: pointer.dtype.element_ty"
