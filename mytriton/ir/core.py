@@ -8,9 +8,10 @@ attribute and what a region, and printing, cloning and walking follow from that.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from operator import itemgetter
 from typing import Any, ClassVar, TypeVar
 
 from mytriton.source import Span
@@ -73,13 +74,15 @@ def region(default: Any = dataclasses.MISSING) -> Any:
 class Op:
     """Base of all operations. A subclass adds fields, `opcode`, its effect, its type rule and its meaning (docstring).
 
-    `inline` operations (constants, casts, splats) are printed inside their user instead of on a line of their own.
+    `inline` operations (constants, casts, splats) are printed inside their user instead of on a line of their own;
+    `structured` ones have nested blocks.
     """
 
     opcode: ClassVar[str] = ""
     effect: ClassVar[Effect] = Effect.NONE
     commutative: ClassVar[bool] = False
     inline: ClassVar[bool] = False
+    structured: ClassVar[bool] = False
 
     results: tuple[Value, ...] = ()
     span: Span | None = None
@@ -97,11 +100,7 @@ class Op:
     @property
     def operands(self) -> tuple[Value, ...]:
         """The operands that are present, in field order."""
-        fields = self.__dict__
-        found = [v for n in _OPERANDS[type(self)] if (v := fields[n]) is not None]
-        for name in _VARIADIC[type(self)]:  # the last operand fields
-            found += fields[name]
-        return tuple(found)
+        return _GETTERS[type(self)](self.__dict__)
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -112,8 +111,7 @@ class Op:
     @property
     def regions(self) -> tuple[Block, ...]:
         """The nested blocks."""
-        names = _REGIONS[type(self)]
-        return tuple(b for n in names if (b := getattr(self, n)) is not None) if names else ()
+        return tuple([self.__dict__[n] for n in _REGIONS[type(self)]]) if self.structured else ()
 
     def evolve(self: O, **changes: Any) -> O:
         """A copy with some fields changed. Passes make copies by the thousand, and this is a sixth of the cost of
@@ -124,19 +122,22 @@ class Op:
 
     def with_operands(self, mapping: Mapping[Value, Value], **changes: Any) -> Op:
         """This operation with operands replaced, and other fields changed; the same object if nothing is."""
-        fields = self.__dict__
-        changes |= {n: mapping[v] for n in _OPERANDS[type(self)] if (v := fields[n]) in mapping}
-        for name in _VARIADIC[type(self)]:
-            if any(v in mapping for v in fields[name]):
-                changes[name] = tuple([mapping.get(v, v) for v in fields[name]])
+        if mapping:
+            fields = self.__dict__
+            for name in _OPERANDS[type(self)]:
+                value = fields[name]
+                if value in mapping:
+                    changes[name] = mapping[value]
+            for name in _VARIADIC[type(self)]:
+                if any(v in mapping for v in fields[name]):
+                    changes[name] = tuple([mapping.get(v, v) for v in fields[name]])
         return self.evolve(**changes) if changes else self
 
     def with_regions(self, blocks: tuple[Block, ...]) -> Op:
         """This operation with its nested blocks replaced, in the order of `regions`."""
         if all(a is b for a, b in zip(blocks, self.regions, strict=True)):
             return self
-        names = [n for n in _REGIONS[type(self)] if getattr(self, n) is not None]
-        changed: dict[str, Any] = dict(zip(names, blocks, strict=True))
+        changed: dict[str, Any] = dict(zip(_REGIONS[type(self)], blocks, strict=True))
         return self.evolve(**changed)
 
 
@@ -151,8 +152,27 @@ class _FieldNames(dict[type[Op], tuple[str, ...]]):
         return names
 
 
+class _Getters(dict[type[Op], Callable[[dict[str, Any]], tuple[Value, ...]]]):
+    """How to get the operands out of the fields of an operation, by class."""
+
+    def __missing__(self, cls: type[Op]) -> Callable[[dict[str, Any]], tuple[Value, ...]]:
+        names, variadic = _OPERANDS[cls], _VARIADIC[cls]
+        optional = any(f.default is None for f in dataclasses.fields(cls) if f.name in names)
+
+        def get(fields: dict[str, Any]) -> tuple[Value, ...]:
+            found = [v for n in names if (v := fields[n]) is not None]
+            for name in variadic:  # the last operand fields
+                found += fields[name]
+            return tuple(found)
+
+        simple = len(names) > 1 and not optional and not variadic
+        self[cls] = itemgetter(*names) if simple else get
+        return self[cls]
+
+
 _OPERANDS, _VARIADIC = _FieldNames("operand"), _FieldNames("operand", variadic=True)
 _ATTRIBUTES, _REGIONS = _FieldNames("attribute"), _FieldNames("region")
+_GETTERS = _Getters()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -205,8 +225,8 @@ def walk(block: Block) -> Iterator[Op]:
     while stack:
         for op in stack[-1]:
             yield op
-            if regions := op.regions:
-                stack.extend(iter(b.ops) for b in reversed(regions))
+            if op.structured:
+                stack.extend(iter(b.ops) for b in reversed(op.regions))
                 break
         else:
             stack.pop()

@@ -18,7 +18,8 @@ class Printer:
 
     def define(self, op: Op) -> None:
         """Take `op` for the definition of its results from now on; for passes, which print what they change."""
-        self._definitions.update((v, op) for v in op.results)
+        for value in op.results:
+            self._definitions[value] = op
 
     def definition(self, value: Value) -> Op | None:
         """The operation that defines `value`; None for a parameter."""

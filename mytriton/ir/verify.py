@@ -42,8 +42,9 @@ class _Verifier:
                     where = "where it is not visible" if operand.id in self.ids else "before it is defined"
                     self._fail(op, f"uses {operand.id} {where}")
             self._types(op)
-            for region in op.regions:
-                self.block(region, nested=True)
+            if op.structured:
+                for region in op.regions:
+                    self.block(region, nested=True)
             for result in op.results:
                 self._define(result, op, defined)
         self.visible.difference_update(defined)
@@ -53,7 +54,7 @@ class _Verifier:
             expected = op.type_rule()
         except TypeRuleError as error:
             self._fail(op, f"breaks its type rule: {error}")
-        actual = tuple(v.type for v in op.results)
+        actual = tuple([v.type for v in op.results])
         if actual != expected:
             names = ("(" + ", ".join(map(str, types)) + ")" for types in (actual, expected))
             self._fail(op, "has results of type {}, its rule gives {}".format(*names))
@@ -61,11 +62,11 @@ class _Verifier:
     def _define(self, value: Value, op: Op | None, defined: list[Value]) -> None:
         if value.id in self.ids:
             self._fail(op, f"defines {value.id} a second time")
-        inline = value.id.startswith("%c")
-        number = value.id.removeprefix("%c" if inline else "%")
-        if value.id.startswith("%") and number.isdecimal():
+        if value.id[:1] == "%":
+            inline = value.id[1:2] == "c"
+            number = value.id[2:] if inline else value.id[1:]
             limit = self.func.next_inline if inline else self.func.next_value
-            if int(number) >= limit:
+            if number.isdecimal() and int(number) >= limit:
                 self._fail(op, f"defines {value.id}, but the function says that the next free number is {limit}")
         self.ids.add(value.id)
         self.visible.add(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from functools import cached_property
 
 from mytriton.analysis.effects import effect_of, effects_within
 from mytriton.ir.core import Block, Effect, Func, Op, Value
@@ -23,7 +24,7 @@ def _key(op: Op) -> tuple[Hashable, ...]:
 
 class _Merger:
     def __init__(self, func: Func) -> None:
-        self.printer = Printer(func)
+        self.func = func
         self.effects = effects_within(func)
         self.known: dict[Hashable, Op] = {}
         self.substitution: dict[Value, Value] = {}
@@ -32,18 +33,24 @@ class _Merger:
         self.memory = 0
         self.last_memory = 0
 
+    @cached_property
+    def printer(self) -> Printer:
+        """Made when there is something to print."""
+        return Printer(self.func)
+
     def block(self, block: Block) -> Block:
         out: list[Op] = []
         added: list[Hashable] = []
         for op in block.ops:
             done = op.with_operands(self.substitution)
-            if done.regions:
-                done = self._structured(op, done)
-            self.printer.define(done)
+            if done is not op and done.inline:
+                self.printer.define(done)
             effect = effect_of(done)
             if effect is Effect.WRITE:
                 self._write()
-            if effect not in (Effect.NONE, Effect.READ) or done.regions or not done.results:
+            if done.structured:
+                done = self._structured(op, done)
+            if done.structured or not done.results or effect is Effect.WRITE:
                 out.append(done)
                 continue
             key: Hashable = _key(done) if effect is Effect.NONE else (*_key(done), self.memory)
@@ -66,7 +73,7 @@ class _Merger:
 
     def _structured(self, original: Op, op: Op) -> Op:
         # Recursion follows the nesting of regions, not the length of the kernel.
-        writes = Effect.WRITE in self.effects[original]
+        writes = self.effects[original].writes
         if writes and not isinstance(op, If):
             self._write()  # a later trip sees what an earlier one wrote
         before, blocks = self.memory, []

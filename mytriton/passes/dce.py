@@ -4,6 +4,7 @@ branches too. A loop without effect and without a used result is dropped whether
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 from mytriton.analysis.effects import effect_of
 from mytriton.ir.core import Block, Effect, Func, Op, Value
@@ -41,12 +42,12 @@ class _Liveness:
             self._parent[op] = parent
             for slot, value in enumerate(op.results):
                 self._source[value] = op, slot
-            if regions := op.regions:
-                for inner in regions:
+            if op.structured:
+                for inner in op.regions:
                     first = -1 if isinstance(op, For) else 0  # slot -1: the loop variable
                     self._source.update((p, (op, slot)) for slot, p in enumerate(inner.params, first))
                     self._enter(inner, op)
-            elif effect_of(op) in (Effect.WRITE, Effect.OUTPUT):
+            elif op.effect is not Effect.NONE and effect_of(op) is not Effect.READ:
                 self._roots.append(op)
 
     def _need(self, op: Op | None) -> None:
@@ -54,19 +55,19 @@ class _Liveness:
         while op is not None and op not in self.needed:
             self.needed.add(op)
             match op:
+                case Op(structured=False):
+                    self._pending += op.operands
                 case If():
                     self._pending.append(op.condition)
                 case For():
                     self._pending += (op.lower, op.upper, op.step)
                 case While():
                     self._pending += yielded(op.condition)
-                case _:
-                    self._pending += op.operands
             op = self._parent[op]
 
     def _use(self, op: Op, slot: int) -> None:
         self._need(op)
-        if not op.regions or (op, slot) in self.slots or slot < 0:
+        if not op.structured or (op, slot) in self.slots or slot < 0:
             return
         self.slots.add((op, slot))
         if isinstance(op, If):
@@ -77,15 +78,20 @@ class _Liveness:
 
 class _Sweeper:
     def __init__(self, func: Func) -> None:
-        self.printer = Printer(func)
+        self.func = func
         self.live = _Liveness(func)
         self.changes: list[Change] = []
+
+    @cached_property
+    def printer(self) -> Printer:
+        """Made when there is something to print."""
+        return Printer(self.func)
 
     def block(self, block: Block) -> Block:
         kept: list[Op] = []
         for op in block.ops:
             if op in self.live.needed:
-                kept.append(self._less(op) if op.regions else op)
+                kept.append(self._less(op) if op.structured else op)
             elif isinstance(op, Yield):
                 kept.append(op)
             elif not op.inline:  # an inline operation without a user is on no line

@@ -8,7 +8,7 @@ from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES, evaluate
 from mytriton.ir.core import Func, Op
 from mytriton.passes import algebra, branches, shaping
-from mytriton.passes.rewrite import Match, Replacement, rewrite, rule
+from mytriton.passes.rewrite import Match, Replacement, Rules, rewrite, rule
 from mytriton.stage import Change
 from mytriton.types import ScalarType, element_of, is_integer
 
@@ -71,8 +71,9 @@ def constant(op: Op, m: Match) -> Replacement:
 
 
 RULES = (constant, *algebra.RULES, *shaping.RULES, *branches.RULES)
+_RULES = Rules(RULES)
 
 
 def fold(func: Func) -> tuple[Func, tuple[Change, ...]]:
     """Constant folding and identities of arithmetic, shapes and control flow, together, to a fixpoint."""
-    return rewrite(func, "fold", RULES)
+    return rewrite(func, "fold", _RULES)

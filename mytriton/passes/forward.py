@@ -19,7 +19,7 @@ from mytriton.ir.core import Block, Effect, Func, Op, Value
 from mytriton.ir.printer import Printer
 from mytriton.stage import Change
 from mytriton.target import Target
-from mytriton.types import ScalarType, element_of, is_pointer, shape_of
+from mytriton.types import ScalarType, element_of, shape_of
 
 #: How many pointers' contents are remembered: the latest ones.
 MEMORY = 64
@@ -38,36 +38,28 @@ class _Fact:
     other: Value | None = None
 
 
-@dataclass(frozen=True)
-class _Place:
-    """From `low` to `high` elements after a pointer `base`."""
-
-    base: Value
-    low: int
-    high: int
-
-    def apart(self, other: _Place) -> bool:
-        """Whether no address is in both."""
-        near = all(abs(n) < _FAR for p in (self, other) for n in (p.low, p.high))
-        return near and self.base is other.base and (self.high < other.low or other.high < self.low)
-
-
 class _Forwarder:
     def __init__(self, func: Func) -> None:
         self.func = func
-        self.printer = Printer(func)
         self.ids = Ids(func.next_value, func.next_inline)
         self.effects = effects_within(func)
         self.facts: dict[_Key, _Fact] = {}
         self.substitution: dict[Value, Value] = {}
         self.changes: list[Change] = []
 
+    @cached_property
+    def printer(self) -> Printer:
+        """Made when there is something to look up."""
+        return Printer(self.func)
+
     def block(self, block: Block) -> Block:
         # Recursion follows the nesting of regions, not the length of the kernel.
         out: list[Op] = []
         for op in block.ops:
             done = op.with_operands(self.substitution)
-            if done.regions:
+            if done is not op and done.inline:
+                self.printer.define(done)
+            if done.structured:
                 done = self._structured(op, done)
             elif isinstance(done, ops.Load) and not done.volatile:
                 if self._forward(done, out):
@@ -82,7 +74,7 @@ class _Forwarder:
 
     def _structured(self, original: Op, op: Op) -> Op:
         before = self.facts
-        if Effect.WRITE in self.effects[original] and not isinstance(op, ops.If):
+        if self.effects[original].writes and not isinstance(op, ops.If):
             before = {}  # a later trip sees what an earlier one wrote
         blocks, after = [], []
         for inner in op.regions:
@@ -154,8 +146,41 @@ class _Forwarder:
         return info.group == info.size and info.stride not in (None, 0) and abs(info.stride or 0) * info.size < _FAR
 
     def _apart(self, x: Value, y: Value) -> bool:
-        nowhere = (_Place(x, 0, 0), _Place(y, 0, 0))
-        return self._places.get(x, nowhere[0]).apart(self._places.get(y, nowhere[1]))
+        """Whether no address is in both of two blocks of pointers."""
+        if self._bases.get(x, x) is not self._bases.get(y, y):
+            return False
+        nowhere = Range(0, 0)
+        first, second = self._offsets.get(x, nowhere), self._offsets.get(y, nowhere)
+        near = all(abs(n) < _FAR for r in (first, second) for n in (r.low, r.high))
+        return near and (first.high < second.low or second.high < first.low)
+
+    @cached_property
+    def _bases(self) -> dict[Value, Value]:
+        """The pointers that others are made of by moving; any other is its own base."""
+        bases: dict[Value, Value] = {}
+        for op in self.func.walk():
+            match op:
+                case ops.AddPtr(pointer=source):
+                    bases[op.result] = bases.get(source, source)
+                case ops.Splat(source=source) | ops.Reshape(source=source):
+                    bases[op.result] = bases.get(source, source)
+                case ops.Transpose(source=source) | ops.Broadcast(source=source):
+                    bases[op.result] = bases.get(source, source)
+        return bases
+
+    @cached_property
+    def _offsets(self) -> dict[Value, Range]:
+        """How far from their bases pointers lead, in elements."""
+        offsets: dict[Value, Range] = {}
+        nowhere = Range(0, 0)
+        for op in self.func.walk():
+            match op:
+                case ops.AddPtr():
+                    start, offset = offsets.get(op.pointer, nowhere), self._ranges[op.offset]
+                    offsets[op.result] = Range(start.low + offset.low, start.high + offset.high)
+                case ops.Splat() | ops.Reshape() | ops.Transpose() | ops.Broadcast() if op.source in offsets:
+                    offsets[op.result] = offsets[op.source]
+        return offsets
 
     @cached_property
     def _ranges(self) -> dict[Value, Range]:
@@ -164,22 +189,6 @@ class _Forwarder:
     @cached_property
     def _axes(self) -> dict[Value, AxisInfo]:
         return axis_info(self.func, self._ranges)
-
-    @cached_property
-    def _places(self) -> dict[Value, _Place]:
-        """Where pointers lead that are made of others; any other is its own base."""
-        places: dict[Value, _Place] = {}
-        for op in self.func.walk():
-            if not op.results or not is_pointer(op.results[0].type):
-                continue
-            match op:
-                case ops.AddPtr():
-                    place = places.get(op.pointer, _Place(op.pointer, 0, 0))
-                    offset = self._ranges[op.offset]
-                    places[op.result] = _Place(place.base, place.low + offset.low, place.high + offset.high)
-                case ops.Splat() | ops.Reshape() | ops.Transpose() | ops.Broadcast():
-                    places[op.result] = places.get(op.source, _Place(op.source, 0, 0))
-        return places
 
 
 def forward(func: Func) -> tuple[Func, tuple[Change, ...]]:

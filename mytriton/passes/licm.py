@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from mytriton.analysis.effects import effect_of, effects_within
 from mytriton.ir.core import Block, Effect, Func, Op, Value
@@ -17,8 +18,6 @@ from mytriton.ir.ops import Constant, For, Load, While
 from mytriton.ir.printer import Printer
 from mytriton.passes.branches import trip_count
 from mytriton.stage import Change
-
-_QUIET = {Effect.NONE, Effect.READ}
 
 
 @dataclass
@@ -33,7 +32,7 @@ class _Frame:
 
 class _Hoister:
     def __init__(self, func: Func) -> None:
-        self.printer = Printer(func)
+        self.func = func
         self.effects = effects_within(func)
         self.frames: list[_Frame] = []
         self.loops: list[int] = []  # which frames are a loop's
@@ -42,6 +41,11 @@ class _Hoister:
         self.inline: dict[Value, Op] = {}
         self.moved: set[Op] = set()
         self.changes: list[Change] = []
+
+    @cached_property
+    def printer(self) -> Printer:
+        """Made when there is something to look up."""
+        return Printer(self.func)
 
     def block(self, block: Block, frame: _Frame) -> Block:
         # Recursion follows the nesting of regions, not the length of the kernel.
@@ -61,7 +65,7 @@ class _Hoister:
 
     def _visit(self, op: Op, level: int) -> None:
         to = level
-        if op.regions:
+        if op.structured:
             op = self._structured(op)
         elif op.results and effect_of(op) is Effect.NONE:
             to = self._outermost(op, level)
@@ -77,7 +81,7 @@ class _Hoister:
             self._hoist(op, to, level)
 
     def _structured(self, op: Op) -> Op:
-        quiet = self.effects[op] <= _QUIET
+        quiet = not any(self.effects[op])
         match op:
             case For():
                 frames = [_Frame(True, quiet and self._runs(op))]

@@ -1,10 +1,10 @@
 """Rewriting by small named rules.
 
 A rule is a function for one class of operations (or several) whose docstring is the identity it performs. It returns
-None if it does not apply, else what replaces the operation: a value for its result, or a `Splice`, alone or with a
-sentence saying why. The driver walks forward, so a rule sees operands that are already rewritten; structured operations
-are looked at before their blocks, and an `if` once more after them. Only what a loop hands back to its start needs
-another walk.
+None, having built nothing, if it does not apply, else what replaces the operation: a value for its result, or a
+`Splice`, alone or with a sentence saying why. The driver walks forward, so a rule sees operands that are already
+rewritten; structured operations are looked at before their blocks, and an `if` once more after them. Only what a loop
+hands back to its start needs another walk.
 """
 
 from __future__ import annotations
@@ -70,6 +70,18 @@ def rule(*classes: type[Op]) -> Callable[[Callable[[Any, Match], Replacement]], 
 def rules_in(namespace: Mapping[str, Any]) -> tuple[Rule, ...]:
     """The rules of a module, in the order they are written."""
     return tuple(v for v in namespace.values() if isinstance(v, Rule))
+
+
+class Rules(dict[type[Op], tuple[Rule, ...]]):
+    """Rules by the class of operation they are for, in order."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        super().__init__()
+        self._all = tuple(rules)
+
+    def __missing__(self, cls: type[Op]) -> tuple[Rule, ...]:
+        self[cls] = tuple(r for r in self._all if issubclass(cls, r.classes))
+        return self[cls]
 
 
 class Match:
@@ -154,10 +166,9 @@ class Match:
 
 
 class _Rewriter:
-    def __init__(self, func: Func, pass_name: str, rules: Iterable[Rule], ranges: Mapping[Value, Range]) -> None:
+    def __init__(self, func: Func, pass_name: str, rules: Rules, ranges: Mapping[Value, Range]) -> None:
         self.pass_name = pass_name
-        self.rules = tuple(rules)
-        self.by_class: dict[type[Op], tuple[Rule, ...]] = {}
+        self.rules = rules
         self.ids = Ids(func.next_value, func.next_inline)
         self.printer = Printer(func)
         self.match = Match(self.printer, self.ids, ranges)
@@ -182,7 +193,7 @@ class _Rewriter:
             current = pending.pop().with_operands(self.substitution)
             found = self._apply(current)
             if found is None:
-                self._keep(current, out)
+                self._keep(current, op, out)
                 continue
             steps += 1
             if steps > MAX_STEPS:
@@ -200,9 +211,9 @@ class _Rewriter:
                     self.substitution[earlier] = value
             pending += reversed(self.match.built)
 
-    def _keep(self, op: Op, out: list[Op]) -> None:
+    def _keep(self, op: Op, original: Op, out: list[Op]) -> None:
         """Append an operation no rule applies to, once its blocks are rewritten."""
-        if op.regions:
+        if op.structured:
             blocks = tuple(self.block(b) for b in op.regions)
             if not isinstance(op, If):
                 # What a trip hands to the next one was not known when its use was visited.
@@ -213,7 +224,8 @@ class _Rewriter:
                 out += found.ops
                 self._bind(found.results)
                 return
-        self.printer.define(op)
+        if op is not original:
+            self.printer.define(op)
         out.append(op)
 
     def _splice(self, splice: Splice, out: list[Op]) -> None:
@@ -226,8 +238,8 @@ class _Rewriter:
         self.substitution.update((old, self.substitution.get(new, new)) for old, new in values.items())
 
     def _apply(self, op: Op) -> Value | Splice | None:
-        for candidate in self._rules_for(type(op)):
-            self.match.start(op)
+        self.match.start(op)
+        for candidate in self.rules[type(op)]:
             found = candidate.function(op, self.match)
             if found is None:
                 continue
@@ -252,19 +264,13 @@ class _Rewriter:
                 f"rule `{applied.name}` replaces `{self.printer.op(op)}` by a value of type {value.type}"
             )
 
-    def _rules_for(self, cls: type[Op]) -> tuple[Rule, ...]:
-        rules = self.by_class.get(cls)
-        if rules is None:
-            rules = self.by_class[cls] = tuple(r for r in self.rules if issubclass(cls, r.classes))
-        return rules
-
 
 def rewrite(
-    func: Func, pass_name: str, rules: Iterable[Rule], ranges: Mapping[Value, Range] = MappingProxyType({})
+    func: Func, pass_name: str, rules: Iterable[Rule] | Rules, ranges: Mapping[Value, Range] = MappingProxyType({})
 ) -> tuple[Func, tuple[Change, ...]]:
     """Apply `rules` everywhere until none applies; the same `func` if none did. What rewriting leaves without a use
     stays for dead code elimination. `ranges` are for rules that ask for the range of a value."""
-    rewriter = _Rewriter(func, pass_name, rules, ranges)
+    rewriter = _Rewriter(func, pass_name, rules if isinstance(rules, Rules) else Rules(rules), ranges)
     body = func.body
     for _ in range(MAX_ROUNDS):
         rewriter.again = False

@@ -13,7 +13,7 @@ from mytriton.analysis.ranges import value_ranges
 from mytriton.ir import ops
 from mytriton.ir.core import Func
 from mytriton.passes.fold import RULES as FOLDING
-from mytriton.passes.rewrite import Match, Replacement, rewrite, rule, rules_in
+from mytriton.passes.rewrite import Match, Replacement, Rules, rewrite, rule, rules_in
 from mytriton.stage import Change
 from mytriton.target import Target
 from mytriton.types import ScalarType, element_of, f32, f64, is_float, is_integer
@@ -116,8 +116,9 @@ def abs_positive(op: ops.Abs, m: Match) -> Replacement:
 
 
 RULES = rules_in(globals())
+_RULES = Rules((*RULES, *FOLDING))
 
 
 def strength(func: Func) -> tuple[Func, tuple[Change, ...]]:
     """Cheaper operations, and what folds once they are in place."""
-    return rewrite(func, "strength", (*RULES, *FOLDING), value_ranges(func, Target()))
+    return rewrite(func, "strength", _RULES, value_ranges(func, Target()))

@@ -29,6 +29,7 @@ class For(Op):
     the last ones, or `initial` if no trip is made. `i` never wraps: the loop ends where it would."""
 
     opcode: ClassVar[str] = "for"
+    structured: ClassVar[bool] = True
     lower: Value = operand()
     upper: Value = operand()
     step: Value = operand()
@@ -58,6 +59,7 @@ class While(Op):
     parameters) yields the next carried values. The results are those for which the condition was false."""
 
     opcode: ClassVar[str] = "while"
+    structured: ClassVar[bool] = True
     initial: tuple[Value, ...] = operands(())
     condition: Block = region()
     body: Block = region()
@@ -74,6 +76,7 @@ class If(Op):
     """`if` on a scalar i1: the results are what the chosen block yields. Neither block has parameters."""
 
     opcode: ClassVar[str] = "if"
+    structured: ClassVar[bool] = True
     condition: Value = operand()
     then: Block = region()
     orelse: Block = region()
