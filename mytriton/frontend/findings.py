@@ -21,6 +21,8 @@ class Findings:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.units = [kernel.unit]
+        #: What to do where certain values are not constexprs, although one might take them for such.
+        self.hints_on: dict[Value, str] = {}
         self.diagnostics: list[Diagnostic] = []
         self._reported: set[tuple[str, Span | None]] = set()
         self._lines: dict[int, list[str]] = {}
@@ -82,6 +84,7 @@ class Findings:
         name = self.text(operand.span)
         param = next((p for p in self.kernel.params if p.name == name), None)
         hint = f"declare the parameter as `{name}: tl.constexpr`" if param else "use constexpr parameters and numbers"
+        hint = self.hints_on.get(item, hint) if isinstance(item, Value) else hint
         raise Mistake("MT210", f"{what} must be a constexpr, but {self.describe(operand)} is not", operand.span, hint)
 
     def known_int(self, operand: Operand, what: str) -> int:

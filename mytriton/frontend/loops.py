@@ -24,6 +24,9 @@ from mytriton.types import Type
 MAX_ITERATIONS = 65536
 
 
+_STATIC = "write tl.static_range, which unrolls the loop: its variable is a constexpr"
+
+
 class Silent(Exception):
     """A statement cannot be lowered because of a mistake that was reported already."""
 
@@ -128,7 +131,11 @@ class Loops(Branches):
         with self.region(span) as made:
             induction = self._param(bounds.counted, node.target.id)
             params = self._enter(node, carry)
-            self.bind(node.target.id, builder.cast(induction, bounds.type), node.target.span)
+            counter = builder.cast(induction, bounds.type)
+            self.semantics.hints_on[counter] = (
+                "write tl.static_range, which unrolls the loop: its variable is a constexpr"
+            )
+            self.bind(node.target.id, counter, node.target.span)
             places = self._trip(node, carry)
         changed = self._changed(carry, params)
         made = self._settle(carry, changed, params, made)
@@ -189,6 +196,9 @@ class Loops(Branches):
     def _enter(self, node: t.For | t.While, carry: Carry) -> list[Value]:
         """Parameters for the slots, to which the names are bound in a block of the loop."""
         params = [self._param(type_, name) for _, type_, name in carry.slots]
+        for param, (before, _, name) in zip(params, carry.slots, strict=True):
+            if isinstance(before, Known):
+                self.semantics.hints_on[param] = f"the loop assigns `{name}`, so it is not known at compile time"
         for name, plan in carry.plans.items():
             self.scope.items[name] = realized(plan, params)
         for variable in _loop_variables(node.body):

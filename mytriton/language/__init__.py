@@ -25,6 +25,26 @@ Operators on blocks and scalars
     x.to(dtype)  converts elements: float to integer truncates toward zero, saturates (a negative one to 0 in an
                  unsigned type), NaN gives 0; integers wrap;
                  narrower floats round to nearest even; to bool is `!= 0`. `bitcast=True` keeps the bits instead.
+    and or not   of scalars and, elementwise, of blocks: a number counts as true unless it is 0. Both sides of a
+                 run-time one are computed.
+    x if c else y  with a run-time scalar c: only the side that is chosen is computed, and both are promoted to one
+                 type; where c is a constexpr the other side need not even have a meaning.
+
+Statements
+    if           on a run-time scalar is a branch: a name is defined after it if both branches give it one type. On a
+                 constexpr it is decided by the compiler, and the branch that is not taken need not have a meaning.
+    for          over range or tl.range is a loop at run time, whose variable is not known to the compiler; over
+                 tl.static_range it is unrolled, and its variable is a constexpr.
+    while        tests before each trip. `break` and `continue` are not part of the language.
+    names        that have a value before a loop and are assigned in it are carried from trip to trip, and keep their
+                 type; names bound only inside a loop or one branch are not defined after it.
+    return       anywhere but in a run-time loop. A function called by kernels returns values, or tuples of them, of
+                 one type on all run-time paths.
+    f(x, y=1)    calls another `@jit` function, which is inlined; recursion is an error. A Python function that is
+                 decorated with `constexpr_function` is called by the compiler, with constexprs.
+    assert       stops the launch with its message; like tl.device_assert it is always checked.
+    print        is tl.device_print.
+    x: tl.constexpr = ...  declares a constexpr, which no run-time branch or loop may change.
 
 Known at compile time
     x.dtype, x.type, x.shape, x.numel; pointer.dtype.element_ty; and of a dtype `is_floating()`, `is_int()`,

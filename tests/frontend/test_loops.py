@@ -374,3 +374,12 @@ def test_misuse(statement, column, message):
 def test_a_condition_that_is_false_at_compile_time_leaves_no_loop():
     func, _ = lowered("def k(x, F: tl.constexpr):\n    while F:\n        undefined()", "*fp32, 0")
     assert func.body.ops == ()
+
+
+def test_what_only_looks_like_a_constexpr_says_why():
+    text = (
+        "def k(x, n):\n    w = 4\n    for j in range(n):\n        tl.store(x + tl.arange(0, w), j)\n        w = w * 2"
+    )
+    assert hints(text, "*i32, i32") == ["the loop assigns `w`, so it is not known at compile time"]
+    text = "def k(x):\n    for j in range(2):\n        tl.store(x, (1, 2)[j])"
+    assert hints(text, "*i32") == ["write tl.static_range, which unrolls the loop: its variable is a constexpr"]
