@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 #: Loops up to this many trips are unrolled in full, so that the arrays between them become registers; left to itself
 #: LLVM does not when the body has branches, and the arrays then stay in (slow) local memory.
 MAX_UNROLL = 64
+#: The same where each trip is about one element and not about a chunk.
+MAX_UNROLL_SINGLE = 128
 _UNROLL = " {loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}"
 
 
@@ -63,24 +65,24 @@ class Context:
     # --- places -------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def each(self, trips: int, width: int | None = None, counter: str = "%r") -> Iterator[None]:
+    def each(self, trips: int, width: int | None = None, most: int = MAX_UNROLL) -> Iterator[None]:
         """The body of the `with` is written for each of `trips` chunks of `width`: inside a loop if there are more than
-        one."""
+        one, which is unrolled up to `most`."""
         outside = self.width, self.trips, self.view
         self.width, self.trips, self.view = width, trips, None
         if trips > 1:
-            with self.loop(trips, counter):
+            with self.loop(trips, "%r", most):
                 yield
         else:
             yield
         self.width, self.trips, self.view = outside
 
     @contextmanager
-    def loop(self, trips: int, counter: str) -> Iterator[None]:
+    def loop(self, trips: int, counter: str, most: int = MAX_UNROLL) -> Iterator[None]:
         """A loop from 0, unrolled if that makes no endless text."""
         zero, end, one = self.text.i32(0), self.text.i32(trips), self.text.i32(1)
         head = f"scf.for {counter} = {zero} to {end} step {one} : i32"
-        with self.text.region(head, _UNROLL if trips <= MAX_UNROLL else "", (counter,)):
+        with self.text.region(head, _UNROLL if trips <= most else "", (counter,)):
             yield
 
     @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from mytriton.backends.mlir.context import Context
 from mytriton.backends.mlir.places import AXES, Positions
 from mytriton.backends.mlir.writer import Writer
@@ -9,14 +11,21 @@ from mytriton.ir import ops
 from mytriton.types import ScalarType, element_of, f64, i1, i32, i64, u32, u64
 
 
-def write_assert(context: Context, op: ops.Assert) -> None:
-    """Stop the launch if the condition does not hold: the driver prints the message, with the thread it is of."""
+def write_assert(context: Context, positions: Positions, op: ops.Assert, kernel: str) -> None:
+    """Stop the launch if the condition does not hold. The driver prints the message and the thread; of those that hold
+    copies, one speaks."""
     text, condition = context.text, context.ref(op.condition)
     if context.width is not None:
         name = text.fresh("%all_assert")
         text.write(f"{name} = vector.reduction <and>, {condition} : vector<{context.width}xi1> into i1")
         condition = name
-    text.write(f"cf.assert {condition}, {_quoted(op.message)}")
+    span = op.span
+    while span is not None and span.call_site is not None:  # the line of the kernel, not of a helper
+        span = span.call_site
+    where = f"line {span.line} of {kernel}: " if span is not None else ""
+    owner = positions.owner(context.layouts[op.condition])
+    with text.region(f"scf.if {owner}") if owner else nullcontext():
+        text.write(f"cf.assert {condition}, {_quoted(where + op.message)}")
 
 
 def write_print(context: Context, positions: Positions, op: ops.Print) -> None:
@@ -24,11 +33,8 @@ def write_print(context: Context, positions: Positions, op: ops.Print) -> None:
     (value,) = op.values
     element, owner = element_of(value.type), positions.owner(context.layouts[value])
     assert isinstance(element, ScalarType), "pointers are not printed"
-    if owner is None:
+    with context.text.region(f"scf.if {owner}") if owner else nullcontext():
         _print(context, positions, op, element)
-    else:
-        with context.text.region(f"scf.if {owner}"):
-            _print(context, positions, op, element)
 
 
 def _print(context: Context, positions: Positions, op: ops.Print, element: ScalarType) -> None:

@@ -142,7 +142,7 @@ class _Emitter:
             case ops.Print():
                 write_print(self.context, self.positions, op)
             case ops.Assert():
-                write_assert(self.context, op)
+                write_assert(self.context, self.positions, op, self.func.name)
             case _:
                 self.context.bind(op.result, self._value(op))
 

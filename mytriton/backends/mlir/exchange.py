@@ -7,9 +7,10 @@ They work on single elements, in loops over registers; LLVM unrolls the loops an
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from itertools import count
 
-from mytriton.backends.mlir.context import Context, View
+from mytriton.backends.mlir.context import MAX_UNROLL_SINGLE, Context, View
 from mytriton.backends.mlir.homes import partial_results
 from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.ops import ElementEmitter
@@ -60,7 +61,7 @@ class Exchanges:
         element = _element(op)
         for step, bit in enumerate(reversed(combined)):
             left //= 2
-            with context.each(left):
+            with self._each(left):
                 low = self._spread(op, bit, left)
                 high = self._sum(low, bit, left)
                 if step == 0:
@@ -97,7 +98,7 @@ class Exchanges:
         """By butterflies: after each, twice as many lanes hold the same."""
         layout, context = self._layouts[op.source], self._context
         combined = routes.reduction(layout, op.axis, op.bits, op.across).combined
-        with context.each(layout.registers):
+        with self._each(layout.registers):
             total = context.ref(op.source)
             self._text.at(op.span, self._printer.ids(op))
             for lane in reversed(combined):
@@ -120,7 +121,7 @@ class Exchanges:
         way, context = routes.route(have, want), self._context
         if way is None:
             raise InternalError(f"no way inside a warp leads from {have} to {want}")
-        with context.each(want.registers):
+        with self._each(want.registers):
             registers = [("%r", way.register)] if context.trips > 1 else []
             name = self._text.fresh(f"%src{number(op.result)}")
             found = self._source(op, place(self._text, registers, name) or self._text.i32(0))
@@ -169,7 +170,7 @@ class Exchanges:
     def _registers(self, op: Convert | PartialReduce, side: Side, stem: str, use: Callable[[str, str], None]) -> None:
         """For each register that takes part in the round, call `use` with its number and its slot in the buffer."""
         text, context, stem = self._text, self._context, f"%{stem}{number(op.result)}"
-        with context.each(1 << len(side.free)):
+        with self._each(1 << len(side.free)):
             trip = [("%r", side.free)] if context.trips > 1 else []
             turn = [("%round", side.fixed)] if side.fixed else []
             register = place(text, [*trip, *turn], text.fresh(f"{stem}_register")) or text.i32(0)
@@ -183,6 +184,9 @@ class Exchanges:
             text.write(f"{stem}_now = arith.cmpi eq, {mine}, {stem}_round : i32")
             with text.region(f"scf.if {stem}_now"):
                 use(register, slot)
+
+    def _each(self, registers: int) -> AbstractContextManager[None]:
+        return self._context.each(registers, most=MAX_UNROLL_SINGLE)
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
