@@ -1,4 +1,4 @@
-"""Whole kernels on tiles, on every backend: shapes that meet in loads and stores, pointers to other types, far offsets."""
+"""Whole kernels on tiles, on every backend: shapes that meet in loads and stores, other pointers, far offsets."""
 
 from __future__ import annotations
 
