@@ -99,7 +99,7 @@ class LoopWriter:
 
     def _is_uniform(self, value: Value, view: View) -> bool:
         """Whether all lanes of every chunk are equal."""
-        lanes, constant = log2(self.width), log2(self.plan.groups[value].constant)
+        lanes, constant = log2(self.width), log2(self.plan.constant_group(value))
         if is_spread_scalar(self.plan.definitions.get(value)):
             return True
         return lanes > 0 and all(bit < constant for bit, at in enumerate(view) if at < lanes)

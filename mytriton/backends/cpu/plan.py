@@ -99,6 +99,11 @@ class Plan:
         """The value whose elements `value` has, and their view in a loop in which that of `value` is `view`."""
         return resolve(self.definitions, value, view)
 
+    def constant_group(self, value: Value) -> int:
+        """In every aligned group of so many elements all are equal."""
+        known = self.groups.get(value)  # copies of the plan's own have none
+        return known.constant if known is not None else 1
+
     def is_vector_access(self, op: Load | Store, width: int, guarded: bool) -> bool:
         """Whether a load or store touches consecutive elements in each chunk; `guarded` says that guards hold."""
         known = self.groups[op.pointer]
