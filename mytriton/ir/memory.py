@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mytriton.analysis.written import written_params
 from mytriton.diagnostics import LaunchError
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES, POINTER, Array
@@ -64,7 +65,7 @@ class Memory:
         self.values: dict[Value, Array] = {}
         for number, (param, arg) in enumerate(zip(func.params, args, strict=True)):
             if isinstance(param.type, PointerType):
-                self.buffers[number] = _buffer(param, arg)
+                self.buffers[number] = _buffer(func, param, arg)
                 self.values[param] = np.array((number, self.buffers[number].start), POINTER)
             else:
                 element = element_of(param.type)
@@ -108,7 +109,7 @@ class Memory:
         return found
 
 
-def _buffer(param: Value, arg: Any) -> Buffer:
+def _buffer(func: Func, param: Value, arg: Any) -> Buffer:
     assert isinstance(param.type, PointerType)
     dtype = DTYPES[param.type.element]
     if not isinstance(arg, np.ndarray):
@@ -117,8 +118,8 @@ def _buffer(param: Value, arg: Any) -> Buffer:
         )
     if arg.dtype != dtype:
         raise LaunchError(f"argument `{param.id}` holds {arg.dtype}; the kernel was compiled for {dtype}")
-    if not arg.flags.writeable:
-        raise LaunchError(f"argument `{param.id}` is read-only; pass a copy")
+    if not arg.flags.writeable and param in written_params(func):
+        raise LaunchError(f"argument `{param.id}` is read-only, and the kernel may store to it; pass a copy")
     start = arg.__array_interface__["data"][0]
     view = arg[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in arg.strides)]
     extent = sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)) // dtype.itemsize + 1

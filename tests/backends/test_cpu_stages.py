@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,11 +17,14 @@ from mytriton.backends.mlir.run import mlir_available
 from mytriton.diagnostics import BackendUnavailable, LaunchError
 from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
-from mytriton.ir.core import ParamInfo
+from mytriton.ir.core import Op, ParamInfo, Value
+from mytriton.source import Span
 from mytriton.stage import Compilation
-from mytriton.types import PointerType, bf16, f32, i32
+from mytriton.types import PointerType, Type, bf16, f32, i1, i32
 from tests.backends.cpu_support import TARGET, at, compilation, elementwise, run
 from tests.ir.kernels import binary_kernel
+from tests.ir.structured import branch
+from tests.ir.structured_programs import Writer
 
 needs_mlir = pytest.mark.skipif(mlir_available() is not None, reason=str(mlir_available()))
 
@@ -120,7 +124,31 @@ def test_without_the_bindings_the_emitted_text_remains(monkeypatch: pytest.Monke
 
 
 def test_the_whole_language_is_taken() -> None:
-    assert list(BACKEND.check(binary_kernel(64), TARGET)) == []
+    for seed in range(20):
+        assert list(BACKEND.check(Writer(seed).func, TARGET)) == []
+
+
+def test_everything_that_is_not_taken_is_reported_with_its_place() -> None:
+    @dataclass(frozen=True, eq=False, kw_only=True)
+    class Unknown(Op):
+        opcode = "unknown"
+
+        def type_rule(self) -> tuple[Type, ...]:
+            return ()
+
+    b = Builder()
+    flag = parameter("flag", i1)
+
+    def body(b: Builder) -> list[Value]:
+        b.append(Unknown(span=Span(4, 9, 4, 20)))
+        return []
+
+    branch(b, flag, body)
+    b.append(Unknown(span=Span(5, 5, 5, 20)))
+    found = BACKEND.check(b.finish("k", (flag,)), TARGET)
+    assert [(d.code, d.message, d.span.line) for d in found if d.span] == [
+        ("MT500", "the cpu backend does not support `unknown`", line) for line in (4, 5)
+    ]
 
 
 def launcher(func):
@@ -144,8 +172,9 @@ def test_arguments_that_do_not_fit_are_named() -> None:
         launch((1, -1, 1), [x, x, x, 64])
     frozen = np.zeros(64, np.float32)
     frozen.flags.writeable = False
-    with pytest.raises(LaunchError, match="`out_ptr` is read-only"):
+    with pytest.raises(LaunchError, match="`out_ptr` is read-only, and the kernel may store to it; pass a copy"):
         launch((1, 1, 1), [x, x, frozen, 64])
+    launch((1, 1, 1), [frozen, frozen, x, 64])  # what is only read may be
     odd = np.zeros(257, np.uint8)[1:].view(np.float32)
     with pytest.raises(LaunchError, match="`x_ptr` is not aligned"):
         launch((1, 1, 1), [odd, x, x, 64])

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from mytriton.analysis.written import written_params
 from mytriton.arrays import address_of, host_array
 from mytriton.backends.cpu.emit import Emitted
 from mytriton.backends.cpu.feedback import FAILURE_BYTES
@@ -60,11 +61,11 @@ class Code:
             raise RuntimeError("its machine code cannot be linked")
         self._entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
         self._encoders: list[Callable[[Any], Any]] = []
-        slots = "="
+        slots, written = "=", written_params(func)
         for param in func.params:
             element = element_of(param.type)
             if isinstance(element, PointerType):
-                self._encoders.append(_array_encoder(param.id, element.element))
+                self._encoders.append(_array_encoder(param.id, element.element, param in written))
                 slots += _POINTER_SLOT
             else:
                 info = func.info.get(param.id)
@@ -151,7 +152,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
-def _array_encoder(name: str, element: ScalarType) -> Callable[[Any], int]:
+def _array_encoder(name: str, element: ScalarType, written: bool) -> Callable[[Any], int]:
     dtype = DTYPES[element]
 
     def encode(arg: Any) -> int:
@@ -163,8 +164,8 @@ def _array_encoder(name: str, element: ScalarType) -> Callable[[Any], int]:
         if array.dtype != dtype and not (element == i1 and array.dtype == np.uint8):
             raise LaunchError(f"argument `{name}` holds {array.dtype}; the kernel was compiled for {dtype}")
         flags = array.flags
-        if not flags.writeable:
-            raise LaunchError(f"argument `{name}` is read-only; pass a copy")
+        if written and not flags.writeable:
+            raise LaunchError(f"argument `{name}` is read-only, and the kernel may store to it; pass a copy")
         if not flags.aligned:
             raise LaunchError(f"argument `{name}` is not aligned to its element size; pass a copy")
         return address_of(array)

@@ -23,6 +23,9 @@ from mytriton.ir.core import Block, Effect, Op, Value, operands
 from mytriton.ir.ops import Load, Store
 from mytriton.types import BlockType, PointerType, Type, element_of, shape_of
 
+#: More run-time comparisons than this cost more than fusing gains.
+_MAX_PAIRS = 64
+
 #: The loop of what is in scratch memory from the start.
 OUTSIDE = -1
 
@@ -141,3 +144,21 @@ def element_bytes(value: Value) -> int:
     """Bytes one element of a kept value takes; a pointer takes 8, a bool 1."""
     element = element_of(value.type)
     return 8 if isinstance(element, PointerType) else element.bytes
+
+
+def make_run(loops: Sequence[Loop], first: int, groups: Mapping[Value, Groups]) -> Run:
+    """The run of the loops from `first` on."""
+    accesses = [op for loop in loops[first:] for op in loop.accesses]
+    guards = tuple(dict.fromkeys(g for op in accesses for g in groups[op.pointer].guards))
+    pairs: dict[tuple[Value, Value], None] = {}
+    for number, later in enumerate(accesses):
+        for earlier in accesses[:number]:
+            if not isinstance(earlier, Store) and not isinstance(later, Store):
+                continue
+            pointers = earlier.pointer, later.pointer
+            whole = all(groups[p].contiguous == size_of(p) for p in pointers)
+            if not whole or len(pairs) >= _MAX_PAIRS:  # they cannot be compared by their first addresses
+                return Run(first, len(loops) - 1, None, guards)
+            if earlier.pointer is not later.pointer:
+                pairs[pointers] = None
+    return Run(first, len(loops) - 1, tuple(pairs), guards)

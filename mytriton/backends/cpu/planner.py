@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from mytriton.backends.cpu.access import Groups, element_groups
-from mytriton.backends.cpu.plan import OUTSIDE, Loop, Move, Plan, Run, is_block_op, resolve
+from mytriton.backends.cpu.plan import OUTSIDE, Loop, Move, Plan, Run, is_block_op, make_run, resolve
 from mytriton.backends.cpu.reduce import step_bytes
 from mytriton.backends.cpu.scratch import Lives
 from mytriton.backends.cpu.views import identity, size_of, view_through
@@ -15,9 +15,6 @@ from mytriton.ir.core import Block, Effect, Func, Op, Value, definitions
 from mytriton.ir.ops import Load, Store
 from mytriton.ir.ops.control import yielded
 from mytriton.types import BlockType, shape_of
-
-#: More run-time comparisons than this cost more than fusing gains.
-_MAX_PAIRS = 64
 
 
 def make_plan(func: Func) -> Plan:
@@ -162,29 +159,10 @@ class _Planner:
     def _close(self) -> None:
         """End the run that is open."""
         if self._start < len(self.loops):
-            run = self._run(self._start, len(self.loops) - 1)
+            run = make_run(self.loops, self._start, self.groups)
             self._steps.append(run)
             self._runs.update(dict.fromkeys(range(run.first, run.last + 1), run))
             self._start = len(self.loops)
-
-    def _run(self, first: int, last: int) -> Run:
-        accesses = [op for loop in self.loops[first:] for op in loop.accesses]
-        guards = tuple(dict.fromkeys(g for op in accesses for g in self.groups[op.pointer].guards))
-        pairs: list[tuple[Value, Value]] | None = []
-        for number, later in enumerate(accesses):
-            for earlier in accesses[:number]:
-                if pairs is not None and (isinstance(earlier, Store) or isinstance(later, Store)):
-                    pairs = self._with_pair(pairs, earlier.pointer, later.pointer)
-        return Run(first, last, None if pairs is None else tuple(dict.fromkeys(pairs)), guards)
-
-    def _with_pair(
-        self, pairs: list[tuple[Value, Value]], earlier: Value, later: Value
-    ) -> list[tuple[Value, Value]] | None:
-        """`pairs` with one more to compare; None if these two cannot be compared by their first addresses."""
-        whole = all(self.groups[p].contiguous == size_of(p) for p in (earlier, later))
-        if not whole or len(pairs) >= _MAX_PAIRS:
-            return None
-        return pairs if earlier is later else [*pairs, (earlier, later)]
 
     # --- steps that are no loops --------------------------------------------------------------------------------------
 

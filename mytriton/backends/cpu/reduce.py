@@ -85,7 +85,7 @@ class _ReduceWriter:
     def function(self) -> list[str]:
         text = self.text
         params = ", ".join(f"%{name}: {POINTER}" for name in ("source", "partial", "target"))
-        attributes = "attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = [\"noinline\"]}"
+        attributes = 'attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]}'
         with text.block(f"func.func private @{self.what.name}({params}) {attributes}"):
             passes = list(self.what.passes())
             for number, (parts, size) in enumerate(passes):
