@@ -47,6 +47,14 @@ class _Scatter:
         self.rng.shuffle(threads)
         return Layout(shape, tuple(bits[len(used) :]), tuple(threads[:5]), tuple(threads[5:]))
 
+    def turned(self, layout: Layout) -> Layout:
+        """The same elements in each warp: in other registers, and perhaps other lanes."""
+        register, lane = list(layout.register), list(layout.lane)
+        self.rng.shuffle(register)
+        if self.rng.random() < 0.5:
+            self.rng.shuffle(lane)
+        return replace(layout, register=tuple(register), lane=tuple(lane))
+
     # --- operations ---------------------------------------------------------------------------------------------------
 
     def block(self, block: Block, wanted: tuple[Layout, ...] = ()) -> tuple[Block, tuple[Item, ...]]:
@@ -90,7 +98,7 @@ class _Scatter:
         else:
             blocks = [v for v in op.operands if shape_of(v.type)]
             if blocks:
-                layout = self.layouts[self.rng.choice(blocks)]
+                layout = self.rng.choice([lambda x: x, self.turned])(self.layouts[self.rng.choice(blocks)])
                 op = op.with_operands({v: self.convert(v, layout) for v in blocks})
                 self.segment(op, layout)
             else:
