@@ -142,9 +142,11 @@ class Choice:
         return self._best(values, shape) or self.anchor(shape)
 
     def _best(self, values: Iterable[Value], shape: tuple[int, ...]) -> Layout | None:
+        found = list(dict.fromkeys(self.homes[v] for v in values if v in self.homes and shape_of(v.type) == shape))
+        if len(found) < 2:
+            return found[0] if found else None
         anchor = self.anchor(shape)
-        found = [self.homes[v] for v in values if v in self.homes and shape_of(v.type) == shape]
-        return min(found, key=lambda layout: (layout.copies, layout != anchor), default=None)
+        return min(found, key=lambda layout: (layout.copies, layout != anchor))
 
     def _wished(self) -> dict[Value, Layout]:
         """What broadcasts would like to find, handed up to what is loaded."""

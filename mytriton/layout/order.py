@@ -1,33 +1,40 @@
 """Where the threads of a program must wait for each other, so that memory is accessed in the order of the statements.
 
-A scalar belongs to every lane: each thread loads it for itself, one stores it. Blocks smaller than the threads, and
-slices, are loaded in copies. So the threads meet between such an access and another one of which one writes: else a
-thread might be ahead of the others and change what they still have to read, and copies would differ. Stores of copies
-are made by one thread, in order. Two accesses to blocks of one size also meet if their layouts differ, since a lane's
-element then is another thread's. What different lanes of blocks do to one address is not ordered, except across a
-reduction (SEMANTICS "order").
+What one lane does to one address is ordered, and lanes are ordered across a reduction (SEMANTICS "order"). A lane's
+element is with one thread as long as the layout stays. So threads meet between two accesses, one of which writes:
+
+- to a scalar, by either: it belongs to every lane; each thread loads it for itself, one stores it;
+- to blocks of one size whose layouts differ, or of which the one that is loaded is held in copies: one thread stores
+  what the others have to read before. Stores of copies are made by one thread, in order;
+- across a reduction, where no exchange has made them wait.
+
+Copies that are loaded while lanes of another block store to their addresses may differ, as those lanes are not ordered.
+But where such a value decides the way that is taken, all threads must take the same; so they meet there, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mytriton.ir import ops
-from mytriton.ir.core import Block, Effect, Func, Op, Value
+from mytriton.ir.core import Block, Func, Op, Value
+from mytriton.ir.ops.control import yielded
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """An access since the last barrier, by its layout; `reduced`: a reduction came after it. `layout` is None for the
-    reads of the exchange buffer."""
+    """An access since the last barrier, by its layout; `reduced`: a reduction came after it; `decides`: what is loaded
+    decides a way. `layout` is None for the reads of the exchange buffer."""
 
     layout: Layout | None
     writes: bool = False
     reduced: bool = False
+    decides: bool = False
 
 
 _State: TypeAlias = "frozenset[_Access]"
@@ -44,13 +51,40 @@ def uses_shared_memory(op: Op) -> bool:
 
 def barriers(func: Func, layouts: Mapping[Value, Layout], reductions: Collection[Op]) -> frozenset[Op]:
     """The operations before which all threads wait. `reductions` end a reduction each."""
-    return _Order(layouts, reductions).block(func.body, frozenset())[1]
+    return _Order(layouts, reductions, _deciding(func)).block(func.body, frozenset())[1]
+
+
+def _deciding(func: Func) -> set[Value]:
+    """The values that a condition or a bound is made from."""
+    sources: dict[Value, list[Value]] = {}
+    found: list[Value] = []
+    for op in func.walk():
+        inner = [v for block in op.regions for v in yielded(block)]
+        made = [*op.results, *(p for block in op.regions for p in block.params)]
+        sources.update((v, [*op.operands, *inner]) for v in made)
+        match op:
+            case ops.While():
+                found += yielded(op.condition)
+            case ops.For():
+                found += (op.lower, op.upper, op.step)
+            case ops.If():
+                found.append(op.condition)
+    deciding: set[Value] = set()
+    while found:
+        value = found.pop()
+        if value not in deciding:
+            deciding.add(value)
+            found += sources.get(value, ())
+    return deciding
 
 
 class _Order:
-    def __init__(self, layouts: Mapping[Value, Layout], reductions: Collection[Op]) -> None:
+    def __init__(
+        self, layouts: Mapping[Value, Layout], reductions: Collection[Op], deciding: AbstractSet[Value]
+    ) -> None:
         self._layouts = layouts
         self._reductions = reductions
+        self._deciding = deciding
         self._known: dict[tuple[Block, _State], _Found] = {}
 
     def block(self, block: Block, state: _State) -> _Found:
@@ -77,14 +111,18 @@ class _Order:
             case Convert() | PartialReduce() if uses_shared_memory(op):
                 return frozenset({_BUFFER}), frozenset({op} if _BUFFER in state else ())
             case ops.Load() | ops.Store():
-                layout = self._layouts[op.pointer]
-                access = _Access(layout.reshaped((layout.size,)) if layout.shape else layout, op.effect is Effect.WRITE)
+                access = self._access(op)
                 if any(_must_wait(access, earlier) for earlier in state):
                     return frozenset({access}), frozenset({op})
                 return state | {access}, frozenset()
         if isinstance(op, PartialReduce) or op in self._reductions:
             state = frozenset(replace(a, reduced=a.layout is not None) for a in state)
         return state, frozenset()
+
+    def _access(self, op: ops.Load | ops.Store) -> _Access:
+        layout = self._layouts[op.pointer]
+        layout = layout.reshaped((layout.size,)) if layout.shape else layout
+        return _Access(layout, isinstance(op, ops.Store), decides=any(v in self._deciding for v in op.results))
 
     def _loop(self, blocks: tuple[Block, ...], state: _State) -> _Found:
         """A loop, whose last block may be left out the last time, or every time."""
@@ -107,5 +145,7 @@ def _must_wait(access: _Access, earlier: _Access) -> bool:
     scalars = (not first.shape, not second.shape)
     if any(scalars):
         return not (all(scalars) and earlier.writes and access.writes)
-    copied = (not earlier.writes and first.copies > 1) or (not access.writes and second.copies > 1)
-    return copied or (first.size == second.size and first != second)
+    copied = [a for a in (earlier, access) if not a.writes and a.layout is not None and a.layout.copies > 1]
+    if first.size == second.size:
+        return bool(copied) or first != second
+    return any(a.decides for a in copied)

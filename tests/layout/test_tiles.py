@@ -330,6 +330,26 @@ def test_a_lane_is_another_thread_in_another_layout() -> None:
     assert exchanges(laid_out) == [] and barriers(laid_out) == []
 
 
+@pytest.mark.parametrize("decides", [False, True])
+def test_copies_may_differ_unless_they_decide_a_way(decides: bool) -> None:
+    """A row of weights, loaded in copies, in a loop that stores tiles: lanes of two blocks are not ordered. But all
+    threads must see one flag."""
+    b, w, out, trips = Tiles(), pointer("w", i32), pointer("out", i32), parameter("trips", i32)
+
+    def body(b: Tiles, i: Value, carried: list[Value]) -> list[Value]:
+        weights = b.load(w, b.index((32,)))
+        tile = b.broadcast(b.shaped(weights, (1, 32)), (64, 32))
+        b.store(out, b.index((64, 32)), b.binary(ops.Add, tile, b.splat(i, (64, 32))))
+        return [b.reduce(weights, 0)] if decides else [carried[0]]
+
+    (last,) = b.loop(trips, [b.constant(0, i32)], body)
+    test = b.add(ops.CmpGt, lhs=last, rhs=b.constant(0, i32))
+    (number,) = b.branch(test, lambda b: [last], lambda b: [trips])
+    b.append(ops.Store(pointer=w, value=number))
+    laid_out = check(b.finish("k", (w, out, trips)), [numbers((32,)), np.zeros(2048, np.int32), 2])
+    assert barriers(laid_out) == ([["load"], ["store"], ["store"]] if decides else [["store"]])
+
+
 def test_loads_and_stores_in_a_loop_wait_for_the_last_trip() -> None:
     """`for i: s = *p; x[...] = s; *p = s + 1`: the scalar is read by all before it is stored, in every trip."""
     b, p, x, trips = Tiles(), pointer("p", i32), pointer("x", i32), parameter("trips", i32)

@@ -1,0 +1,98 @@
+"""The listing of exchanges and nested items."""
+
+from __future__ import annotations
+
+from mytriton.ir import ops
+from mytriton.ir.builder import parameter
+from mytriton.ir.core import Value
+from mytriton.layout.assign import lay_out
+from mytriton.layout.printer import layout_lines
+from mytriton.stage import Line
+from mytriton.target import Target
+from mytriton.types import i32
+from tests.ir.kernels import at, pointer
+from tests.layout.tiles import Tiles
+
+
+def lines() -> list[Line]:
+    """Column sums of a tile, added up in a loop, doubled in a branch, and its transpose."""
+    b, x, out, trips = Tiles(), pointer("x", i32), pointer("out", i32), parameter("trips", i32)
+    b.span = at(2)
+    place = b.index((32, 64))
+    tile = b.load(x, place)
+
+    def body(b: Tiles, i: Value, carried: list[Value]) -> list[Value]:
+        b.span = at(4)
+        return [b.binary(ops.Add, carried[0], b.reduce(tile, 0))]
+
+    b.span = at(3)
+    (total,) = b.loop(trips, [b.constant(0, i32, (64,))], body)
+    test = b.add(ops.CmpGt, lhs=trips, rhs=b.constant(2, i32))
+    (last,) = b.branch(test, lambda b: [total], lambda b: [b.binary(ops.Add, total, total)])
+    b.store(out, b.index((64,)), last)
+    b.span = at(9)
+    moved = b.add(ops.Transpose, source=tile, order=(1, 0))
+    b.store(out, b.shaped(place, (64, 32)), moved)
+    return layout_lines(lay_out(b.finish("k", (x, out, trips)), Target()))
+
+
+def test_exchanges_and_nested_items() -> None:
+    texts = [line.text for line in lines()]
+    start = texts.index("  %10 = load %9 : vector<32x64 x i32> #b32x64")
+    assert texts[start - 5 : start + 1] == [
+        "for each of 16 registers of #b32x64, keeping %8, %10:",
+        "  %3 = broadcast %2 {shape=(32, 64)} : vector<32x64 x i32> #b32x64",
+        "  %7 = broadcast %6 {shape=(32, 64)} : vector<32x64 x i32> #b32x64",
+        "  %8 = add %3, %7 : vector<32x64 x i32> #b32x64",
+        "  %9 = addptr x, %8 : vector<32x64 x ptr<i32>> #b32x64",
+        "  %10 = load %9 : vector<32x64 x i32> #b32x64",
+    ]
+    assert texts[start + 1 :] == [
+        "%15 = for %11 = 0 to trips step 1 with %12 = 0 : vector<64 x i32> #b64 {",
+        "  %25 = sum of %10 along axis 0 across 4 registers : vector<8x64 x i32> #b8x64",
+        "  %26 = sum of %25 along axis 0 across 2 lanes : vector<4x64 x i32> #b4x64",
+        "  barrier",
+        "  %27 = sum of %26 along axis 0 across 4 warps : vector<1x64 x i32> #b1x64",
+        "  for each of 4 registers of #b64, keeping %14:",
+        "    %13 = reshape %27 {shape=(64,)} : vector<64 x i32> #b64",
+        "    %14 = add %12, %13 : vector<64 x i32> #b64",
+        "  yield %14",
+        "}",
+        "%18 = if %16 : vector<64 x i32> #b64 {",
+        "  yield %15",
+        "} else {",
+        "  for each of 4 registers of #b64, keeping %17:",
+        "    %17 = add %15, %15 : vector<64 x i32> #b64",
+        "  yield %17",
+        "}",
+        "for each of 4 registers of #b64:",
+        "  %19 = arange {start=0, end=64} : vector<64 x i32> #b64",
+        "  %20 = mul %19, 1 : vector<64 x i32> #b64",
+        "  %21 = addptr out, %20 : vector<64 x ptr<i32>> #b64",
+        "  store %21, %18",
+        "for each of 16 registers of #b64x32, keeping %22:",
+        "  %22 = trans %10 {order=(1, 0)} : vector<64x32 x i32> #b64x32",
+        "barrier",
+        "%28 = convert %22 from #b64x32 through shared memory : vector<64x32 x i32> #b64x32.2",
+        "for each of 16 registers of #b64x32.2:",
+        "  %23 = reshape %8 {shape=(64, 32)} : vector<64x32 x i32> #b64x32.2",
+        "  %24 = addptr out, %23 : vector<64x32 x ptr<i32>> #b64x32.2",
+        "  store %24, %28",
+    ]
+
+
+def test_layouts_come_first_in_words() -> None:
+    texts = [line.text for line in lines()]
+    first = texts.index("#b32x64 = layout<32x64: register=[1, 2, 512, 1024], lane=[4, 8, 16, 32, 64], warp=[128, 256]>")
+    assert texts[first + 1] == "  16 registers in each of 128 threads, runs of 4 consecutive elements"
+    turned = texts.index(
+        "#b64x32 = layout<64x32: register=[32, 64, 8, 16], lane=[128, 256, 512, 1024, 1], warp=[2, 4]>"
+    )
+    assert texts[turned + 1] == "  16 registers in each of 128 threads"
+
+
+def test_lines_are_linked() -> None:
+    found = {line.text.strip().split(" = ")[0]: line for line in lines() if " = " in line.text}
+    assert (found["%25"].span, found["%25"].values) == (at(4), ("%25", "%10"))
+    assert (found["%28"].span, found["%28"].values) == (at(9), ("%28", "%22"))
+    assert found["%15"].span == at(3) and {"%15", "%11", "%12", "trips"} <= set(found["%15"].values)
