@@ -80,6 +80,8 @@ def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item
     if name not in names:
         near = get_close_matches(name, names, 1)
         hint = f"did you mean `{spelled[: -len(name)]}{near[0]}`?" if near else ""
+        if of_language and name in (*_EXTRA.libdevice.__all__, "libdevice"):  # where Triton 2 had it
+            hint = f"it is in libdevice: from {language.__name__}.extra import libdevice"
         raise Mistake("MT135", f"there is no `{spelled}`", span, hint)
     value = getattr(module, name)
     return Known(value) if value is language else outside_item(spelled, value, span)

@@ -134,4 +134,6 @@ def test_mistakes():
         "3:5 MT135 `libdevice.expm1` is not supported yet",
         "write exp(x) - 1, which loses digits near 0",
     ]
+    moved = "it is in libdevice: from mytriton.language.extra import libdevice"
+    assert found("triton.language.math.rint(n)") == ["3:5 MT135 there is no `triton.language.math.rint`", moved]
     assert found("libdevice.rintt(n)")[1] == "did you mean `libdevice.rint`?"
