@@ -12,6 +12,7 @@ from mytriton.backends.nvidia.device import error_text
 from mytriton.diagnostics import BackendUnavailable, LaunchError
 
 _HINTS = {
+    710: "an assertion of an earlier launch failed: the driver printed which; start a new process to use the GPU again",
     209: "the cubin is for another GPU architecture: compile with chip= this device's",  # NO_BINARY_FOR_GPU
     218: "the driver refuses the code: is it older than the installed compilers (CUDA 12 driver, CUDA 13 NVRTC)?",
     222: "the driver refuses the code: is it older than the installed compilers (CUDA 12 driver, CUDA 13 NVRTC)?",
