@@ -15,7 +15,7 @@ from mytriton.ir.printer import print_func
 from mytriton.ir.verify import verify
 from mytriton.passes.fold import RULES, fold
 from mytriton.stage import Change
-from mytriton.types import BlockType, ScalarType, bf16, f16, f32, f64, i1, i32, i64
+from mytriton.types import BlockType, ScalarType, bf16, f16, f32, f64, i1, i32, i64, u32
 from tests.ir.kernels import at, binary_kernel, pointer
 
 Make = Callable[[Builder, Value], Value]
@@ -267,3 +267,53 @@ def test_a_folded_nan_is_a_nan() -> None:
     assert isinstance(store, ops.Store)
     found = [op.value for op in func.walk() if isinstance(op, Constant) and op.result is store.value]
     assert math.isnan(found[0])
+
+
+def logged(element: ScalarType, make: Make) -> list[tuple[str, str, str]]:
+    return [(c.rule, c.before, c.after) for c in folded(element, make)[1]]
+
+
+def test_selects_on_conditions_that_were_seen_before() -> None:
+    def negated(b: Builder, x: Value) -> Value:
+        three = b.constant(3, i32)
+        condition = b.add(ops.Not, source=b.add(ops.CmpLt, lhs=x, rhs=three))
+        return select(b, condition, x, three)
+
+    def again(b: Builder, x: Value) -> Value:
+        three, four = b.constant(3, i32), b.constant(4, i32)
+        condition = b.add(ops.CmpLt, lhs=x, rhs=three)
+        return select(b, condition, select(b, condition, x, three), select(b, condition, three, four))
+
+    def other(b: Builder, x: Value) -> Value:
+        three = b.constant(3, i32)
+        conditions = [b.add(cls, lhs=x, rhs=three) for cls in (ops.CmpLt, ops.CmpEq)]
+        return select(b, conditions[0], select(b, conditions[1], x, three), three)
+
+    assert logged(i32, negated) == [("select_not", "%2 = select %1, x, 3 : i32", "%3 = select %0, 3, x : i32")]
+    assert logged(i32, again) == [("select_select", "%3 = select %0, %1, %2 : i32", "%4 = select %0, x, 4 : i32")]
+    assert logged(i32, other) == []
+
+
+def test_bit_casts() -> None:
+    def bits(*types: ScalarType) -> Make:
+        def make(b: Builder, x: Value) -> Value:
+            for t in types:
+                x = b.add(ops.Bitcast, source=x, to=t)
+            return x
+
+        return make
+
+    def constant(value: float, element: ScalarType, to: ScalarType) -> Make:
+        return lambda b, x: b.add(ops.Bitcast, source=b.constant(value, element), to=to)
+
+    assert folded(i32, bits(i32))[0] == "x"
+    assert logged(i32, bits(f32, u32)) == [
+        ("bitcast_bitcast", "%1 = bitcast %0 {to=u32} : u32", "%2 = bitcast x {to=u32} : u32")
+    ]
+    assert [c[0] for c in logged(i32, bits(f32, i32))] == ["bitcast_bitcast", "bitcast_same"]
+    assert folded(i32, constant(1.0, f32, i32))[0] == str(0x3F800000)
+    assert folded(i32, constant(-1, i32, u32))[0] == str(2**32 - 1)
+    assert folded(i32, constant(0x3F800000, i32, f32))[1][0].why == "f32(1065353216) = 1.0"
+    # The bits of a NaN are not kept as a constant.
+    assert folded(i32, constant(0x7FC00001, i32, f32))[1] == ()
+    assert folded(i32, constant(math.nan, f32, i32))[1] == ()
