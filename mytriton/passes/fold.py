@@ -7,7 +7,7 @@ import numpy as np
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES, evaluate
 from mytriton.ir.core import Func, Op
-from mytriton.passes import algebra, branches, shaping
+from mytriton.passes import algebra, branches, conversions, shaping
 from mytriton.passes.rewrite import Match, Replacement, Rules, rewrite, rule
 from mytriton.stage import Change
 from mytriton.types import ScalarType, element_of, is_integer
@@ -70,7 +70,7 @@ def constant(op: Op, m: Match) -> Replacement:
     return folded, _sentence(op, [m.text(v) for v in op.operands], m.text(folded))
 
 
-RULES = (constant, *algebra.RULES, *shaping.RULES, *branches.RULES)
+RULES = (constant, *algebra.RULES, *conversions.RULES, *shaping.RULES, *branches.RULES)
 _RULES = Rules(RULES)
 
 
