@@ -1,0 +1,81 @@
+"""The same kernel source through Triton and through this compiler: bits of integers, floats within a tolerance.
+
+Where the `triton` package is installed (see `tests/triton_reference.py`): its interpreter on any machine, Triton itself
+where there is a GPU. What Triton does not take must be among `LACKS`, by its own words.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mytriton import JITFunction
+from mytriton.check import compare
+from mytriton.examples import ExampleCase
+from tests.dev_set.test_dev_set import LACKS as NOT_OURS
+from tests.dev_set.test_dev_set import MODULES as DEV_SET
+from tests.running import runner
+from tests.test_examples import MODULES as EXAMPLES
+from tests.triton_reference import Triton, TritonError, as_triton, triton_gpu, triton_interpreter
+
+__all__ = ["triton_gpu", "triton_interpreter"]
+
+#: What Triton 3.9 does not take, by its own words: what its language lacks, and the limits of its interpreter.
+LACKS = (
+    "module 'triton.language' has no attribute 'tanh'",
+    "bad operand type for abs()",  # of a block: tl.abs
+    "mask has unsupported dtype",  # the interpreter's `&` of a block and a scalar bool
+    "of type <class 'triton.language.core.tensor'> to tensor",  # the interpreter's `a if CONSTEXPR else b` of blocks
+)
+#: Examples that use what Triton leaves undefined.
+UNDEFINED = {"saturate()"}  # floats out of an integer's range
+#: Examples that Triton's interpreter gets wrong: it lacks arithmetic in bfloat16, and does not round to it.
+INTERPRETED_WRONG = {
+    "cast(source='f32', to='bf16')",
+    "rms_norm_backward(rows=7, columns=100, programs=3, mode=0, affine=True)",
+    "saxpy(dtype='bf16', n=1000)",
+}
+
+CASES = [
+    pytest.param(Path(module.__file__ or ""), kernel, case, id=f"{kernel.name}-{case.label}")
+    for module in (*EXAMPLES.values(), *(m for name, m in DEV_SET.items() if name not in NOT_OURS))
+    for kernel in vars(module).values()
+    if isinstance(kernel, JITFunction)
+    for case in kernel.examples
+    if case.label not in UNDEFINED
+]
+
+
+def compared(triton: Triton, path: Path, kernel: JITFunction, case: ExampleCase, backend: str) -> None:
+    """Runs a case on both and compares all arrays. Skips what Triton does not take."""
+    theirs, ours = case.build(), case.build()
+    grid: Any = theirs.grid(theirs.args) if callable(theirs.grid) else theirs.grid
+    try:
+        triton.run(as_triton(path.read_text()), kernel.name, grid, theirs.args)
+    except TritonError as error:
+        assert any(lack in str(error) for lack in LACKS), error
+        pytest.skip(f"Triton: {str(error)[:80]}")
+    names = [p.name for p in kernel.kernel.params if p.name in ours.args]
+    runner(backend)(kernel, ours.grid, *(ours.args[name] for name in names), **ours.options)
+    for name in names:
+        if isinstance(ours.args[name], np.ndarray):
+            report = compare(name, ours.args[name], theirs.args[name], ours.rtol, ours.atol)
+            assert report.ok, report
+
+
+@pytest.mark.parametrize(("path", "kernel", "case"), CASES)
+def test_example_in_tritons_interpreter(triton_interpreter, path, kernel, case):
+    if case.label in INTERPRETED_WRONG:
+        pytest.skip("bfloat16 in Triton's interpreter")
+    compared(triton_interpreter, path, kernel, case, "interp")
+
+
+@pytest.mark.execution
+@pytest.mark.parametrize("backend", ["cuda", "mlir"])
+@pytest.mark.parametrize(("path", "kernel", "case"), CASES)
+def test_example_in_triton_on_the_gpu(triton_gpu, path, kernel, case, backend):
+    runner(backend)
+    compared(triton_gpu, path, kernel, case, backend)
