@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib.util
+import random
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,13 @@ import numpy as np
 
 from mytriton import CompileError, JITFunction
 from mytriton.check import ulp_distance
+from mytriton.ir import interp
+from mytriton.ir.core import Func
+from mytriton.layout import simulate
 from tests.random_kernels import Case, case
+from tests.random_programs import program
 from tests.running import GPU, Runner
+from tests.stage_runs import stages_of
 
 #: How far results of exp, log and the like may be from the interpreter's, which is within half a unit (float64: one).
 ULPS = {"float16": 1, "bfloat16": 1, "float32": 2, "float64": 5}
@@ -43,10 +50,29 @@ def run(kernel: JITFunction, what: Case, backend: str) -> list[Any]:
     return args
 
 
+def run_stages(kernel: JITFunction, what: Case) -> Iterator[tuple[str, list[Any]]]:
+    """The arguments after running what each stage made of the kernel: the first SSA, what passes changed, both laid-out
+    forms, with the warps in some order."""
+    launch = kernel.prepare(what.grid, *what.arguments(), **what.constants, backend="interp")
+    chance = random.Random(what.seed)
+    for name, artifact in stages_of(launch.compilation, num_warps=chance.choice((1, 2, 4, 8))):
+        args = what.arguments()
+        if isinstance(artifact, Func):
+            interp.run(artifact, args, launch.grid)
+        elif not what.ordered:
+            order = chance.sample(range(artifact.num_warps), artifact.num_warps)
+            simulate.run(artifact, args, launch.grid, order)
+        else:
+            continue
+        yield name, args
+
+
 def differences(what: Case, actual: list[Any], expected: list[Any]) -> list[str]:
     """The arrays that differ, each with the first element that does."""
     found = []
     for name, mine, wanted in zip(what.arrays, actual, expected, strict=False):
+        if not mine.size:
+            continue
         if mine.dtype.kind in "biu":
             wrong = mine.view(f"u{mine.itemsize}") != wanted.view(f"u{mine.itemsize}")
         else:
@@ -66,9 +92,15 @@ def trouble(what: Case, folder: Path, name: str, backend: str = "cpu") -> str:
     kernel = kernel_of(what.source(), folder, name)
     try:
         expected = run(kernel, what, "interp")
-        found = differences(what, run(kernel, what, backend), expected)
+        if backend == "stages":
+            for stage, args in run_stages(kernel, what):
+                found = [f"{stage}: {difference}" for difference in differences(what, args, expected)]
+                if found:
+                    break
+        else:
+            found = differences(what, run(kernel, what, backend), expected)
     except CompileError as error:
-        first = error.diagnostics[0]
+        first = next(d for d in error.diagnostics if d.severity == "error")
         return f"{'refused' if first.stage in ('tree', 'ssa') else 'broken'}: {first.message}"
     except Exception as error:  # noqa: BLE001 (every other exception is what we look for)
         return f"{type(error).__name__}: {error}"
@@ -97,7 +129,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--backend", default="cpu", choices=("cpu", *GPU))
+    parser.add_argument("--backend", default="cpu", choices=("cpu", "stages", *GPU))
+    parser.add_argument("--straight", action="store_true", help="kernels without run-time control flow and shapes")
     parser.add_argument("--count", type=int, default=sys.maxsize)
     options = parser.parse_args()
     until, tried = time.monotonic() + options.seconds, 0
@@ -106,7 +139,7 @@ def main() -> None:
         folder = Path(name)
         while time.monotonic() < until and tried < options.count:
             seed, tried = options.seed + tried, tried + 1
-            what = case(seed)
+            what = case(seed) if options.straight else program(seed)
             if options.backend in GPU and (what.ordered or what.alias):
                 continue  # what one lane does to another's elements is not ordered, and arrays are copied one by one
             compared += 1

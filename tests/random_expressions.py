@@ -61,11 +61,13 @@ def fitting(type_: str) -> tuple[str, ...]:
 class Expressions:
     """Writes expressions over the values in `pool`. `portable` ones are what Triton's interpreter takes and defines."""
 
-    def __init__(self, seed: int, portable: bool) -> None:
+    def __init__(self, source: random.Random, portable: bool) -> None:
         self.portable = portable
         # Triton's interpreter has no bf16 arithmetic and stores integers to bf16 as their bits; bools it adds by `or`.
         self.types = tuple(t for t in TYPES if not (portable and t == "bfloat16"))
-        self.random = random.Random(seed)
+        self.random = source
+        #: The shape of the blocks in the pool, as it is written.
+        self.extents = "(BLOCK,)"
         self.pool: list[Expr] = []
         self.multiplies = self.chance(0.6)
         self.constants: dict[str, Any] = {}
@@ -166,7 +168,10 @@ class Expressions:
         return Expr(f"({a.text} {op} {b.text})", promote(a.type, b.type), a.block or b.block)
 
     def shift(self, depth: int) -> Expr:
-        a, b, op = self.any(*INTEGERS), self.any(*INTEGERS), self.pick(("<<", ">>"))
+        a, op = self.any(*INTEGERS), self.pick(("<<", ">>"))
+        # Triton's interpreter shifts an int64 by a uint64 as one, and calls the result the other.
+        same = UNSIGNED if a.type in UNSIGNED else INTEGERS[:4]
+        b = self.any(*(same if self.portable else INTEGERS))
         if self.chance(0.5):
             amounts = [n for n in AMOUNTS if not self.portable or int(n) < WIDTH[a.type]]
             return Expr(f"({a.text} {op} {self.pick(amounts)})", a.type, a.block)
@@ -228,4 +233,4 @@ class Expressions:
 
     def constant(self, depth: int) -> Expr:
         type_ = self.pick(self.types[1:])
-        return Expr(f"tl.full((BLOCK,), {self.literal(type_)}, tl.{type_})", type_)
+        return Expr(f"tl.full({self.extents}, {self.literal(type_)}, tl.{type_})", type_)

@@ -9,6 +9,7 @@ multiplied are compiled without fusion; all others with it, which must then chan
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,14 +26,17 @@ class Case:
     """A kernel's text, without imports, and how to launch it."""
 
     seed: int
+    #: The lines of the helper functions, and of the kernel's body.
+    helpers: tuple[str, ...]
     lines: tuple[str, ...]
     #: Array parameters with their element types, in order; then the scalars, then the constexprs.
     arrays: dict[str, str]
     scalars: dict[str, Any]
     constants: dict[str, Any]
     grid: int
-    #: Elements of each array.
+    #: Elements of each array, and the arrays that have 8 more.
     size: int
+    longer: tuple[str, ...]
     #: An array that is the memory of another one, moved by some elements.
     alias: tuple[str, str, int] | None
     #: Arrays that hold results of exp, log and the like.
@@ -46,13 +50,14 @@ class Case:
         """The text of a module with the kernel `k`."""
         names = [*self.arrays, *self.scalars, *(f"{name}: tl.constexpr" for name in self.constants)]
         head = f"@triton.jit\ndef k({', '.join(names)}):\n"
-        return HEADER.format(package=package) + head + "".join(f"    {line}\n" for line in self.lines)
+        body = "".join(f"    {line}\n" for line in self.lines)
+        return HEADER.format(package=package) + "".join(line + "\n" for line in self.helpers) + head + body
 
     def arguments(self) -> list[Any]:
         """Fresh run-time arguments, the same each time."""
         rng = np.random.default_rng(self.seed)
-        made = {name: numbers(rng, t, self.size + 4) for name, t in self.arrays.items()}
-        arrays = {name: a[: self.size] for name, a in made.items()}
+        made = {name: numbers(rng, t, self.size + 8) for name, t in self.arrays.items()}
+        arrays = {name: a[: self.size + 8 * (name in self.longer)] for name, a in made.items()}
         if self.alias is not None:
             name, of, moved = self.alias
             arrays[name] = made[of][moved : moved + self.size]
@@ -84,10 +89,14 @@ SCALARS = (0, 1, -1, 16, 7, 2**31 - 1, -(2**31), 2**40 + 1, 2**63 + 5, 2**31, 0.
 class Writer(Expressions):
     """Writes one random kernel."""
 
-    def __init__(self, seed: int, portable: bool) -> None:
-        super().__init__(seed, portable)
+    def __init__(self, source: random.Random, portable: bool) -> None:
+        super().__init__(source, portable)
         pick = self.pick
         self.lines: list[str] = []
+        self.helpers: list[str] = []
+        self.seed = source.randrange(2**32)
+        #: The names of the numbers of a block's elements, in the block and in the arrays, and of those that exist.
+        self.lanes, self.offs, self.mask_name = "lanes", "offs", "mask"
         self.margin = ""
         self.number = 0
         #: What Triton leaves undefined where a mask is off.
@@ -127,21 +136,24 @@ class Writer(Expressions):
     def offsets(self) -> str:
         """Offsets inside the arrays that only this lane uses (but for `ordered` kernels)."""
         if not self.ordered or self.chance(0.5):
-            return "offs"
+            return self.offs
         moved = self.any("int32", "int64", "uint32", "uint64").text
-        return self.pick((f"(({moved}) & {self.size - 1})", f"((offs + {self.pick(range(5))}) & {self.size - 1})",
-                          f"(offs ^ {self.pick((1, 3, self.size - 1))} & {self.size - 1})"))  # fmt: skip
+        offs, last = self.offs, self.size - 1
+        return self.pick((f"(({moved}) & {last})", f"(({offs} + {self.pick(range(5))}) & {last})",
+                          f"({offs} ^ {self.pick((1, 3, last))} & {last})"))  # fmt: skip
 
     def address(self, array: str, offsets: str) -> str:
-        if offsets == "offs":
-            return self.pick((f"{array} + offs", f"offs + {array}", f"({array} + pid * BLOCK) + lanes",
-                              f"{array} + lanes + pid * BLOCK", f"{array} - 3 + offs + 3",
-                              f"{array} + offs.to(tl.int64)", f"({array} + offs) - C + C",
-                              f"{array} - (-offs)"))  # fmt: skip
+        offs, lanes = self.offs, self.lanes
+        if offsets == offs:
+            return self.pick((f"{array} + {offs}", f"{offs} + {array}", f"({array} + pid * BLOCK) + {lanes}",
+                              f"{array} + {lanes} + pid * BLOCK", f"{array} - 3 + {offs} + 3",
+                              f"{array} + {offs}.to(tl.int64)", f"({array} + {offs}) - C + C",
+                              f"{array} - (-{offs})"))  # fmt: skip
         return f"{array} + {offsets}"
 
     def mask(self) -> str | None:
-        return self.pick((None, "mask", "mask", f"mask & ({self.any('int1').text})"))
+        mask = self.mask_name
+        return self.pick((None, mask, mask, f"{mask} & ({self.any('int1').text})"))
 
     def load(self, array: str) -> None:
         type_ = self.arrays[array]
@@ -164,7 +176,7 @@ class Writer(Expressions):
 
     def wide(self, text: str) -> bool:
         """Whether an address is a block: its offsets are, or it holds a name that is."""
-        names = {e.text for e in self.pool if e.block} | {"offs", "lanes"}
+        names = {e.text for e in self.pool if e.block} | {self.offs, self.lanes}
         words = "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
         return any(w in names for w in words) or "tl.full" in text
 
@@ -180,7 +192,7 @@ class Writer(Expressions):
         for name, type_ in self.approximate.items():
             functions = ("exp", "log") if self.portable else tuple(UNARY)
             value = f"tl.{self.pick(functions)}({self.any(type_).text})"
-            self.emit(f"tl.store({name} + offs, {value}, mask=mask)")
+            self.emit(f"tl.store({name} + {self.offs}, {value}, mask={self.mask_name})")
 
     def statement(self, depth: int) -> None:
         chance = self.random.random()
@@ -241,14 +253,7 @@ class Writer(Expressions):
             Expr("mask", "int1"),
             Expr("n", "int32", False),
         ]
-        for name, value in self.scalars.items():
-            if isinstance(value, bool):
-                self.pool.append(Expr(name, "int1", False))
-            elif isinstance(value, float):
-                self.pool.append(Expr(name, "float32", False))
-            else:
-                type_ = "int32" if -(2**31) <= value < 2**31 else "int64" if value < 2**63 else "uint64"
-                self.pool.append(Expr(name, type_, False))
+        self.add_scalars()
         for array in self.arrays:
             if array not in self.outputs:
                 self.load(array)
@@ -258,10 +263,28 @@ class Writer(Expressions):
             self.emit(f"tl.store({array} + offs, {self.kept(self.expr(2), array).text}, mask=mask)")
         self.transcendental()
 
+    def add_scalars(self) -> None:
+        """Put the scalar arguments into the pool."""
+        for name, value in self.scalars.items():
+            if isinstance(value, bool):
+                self.pool.append(Expr(name, "int1", False))
+            elif isinstance(value, float):
+                self.pool.append(Expr(name, "float32", False))
+            else:
+                type_ = "int32" if -(2**31) <= value < 2**31 else "int64" if value < 2**63 else "uint64"
+                self.pool.append(Expr(name, type_, False))
+
+    def case(self) -> Case:
+        """What was written, with its arguments."""
+        return Case(
+            self.seed, tuple(self.helpers), tuple(self.lines), self.arrays | self.approximate, self.scalars,
+            self.constants, self.grid, self.size, tuple(self.read_only), self.alias, tuple(self.approximate),
+            self.multiplies, self.ordered,
+        )  # fmt: skip
+
 
 def case(seed: int, portable: bool = False) -> Case:
     """The random kernel of a seed; `portable` ones use only what Triton's interpreter takes and defines."""
-    w = Writer(seed, portable)
-    w.write()
-    return Case(seed, tuple(w.lines), w.arrays | w.approximate, w.scalars, w.constants, w.grid, w.size, w.alias,
-                tuple(w.approximate), w.multiplies, w.ordered)  # fmt: skip
+    writer = Writer(random.Random(seed), portable)
+    writer.write()
+    return writer.case()
