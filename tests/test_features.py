@@ -1,0 +1,33 @@
+"""Each part of the language, alone: on every backend, as every stage, against NumPy."""
+
+from __future__ import annotations
+
+import pytest
+
+from mytriton import JITFunction, Target, check_example
+from tests import feature_kernels, feature_kernels_shapes
+from tests.running import on_every_backend
+from tests.stage_runs import wrong_stages
+
+MODULES = (feature_kernels, feature_kernels_shapes)
+#: What some backend gets wrong at the moment.
+KNOWN_WRONG = ("branches()", "helpers(n=3)", "hints()")
+CASES = [
+    pytest.param(kernel, case, id=case.label, marks=[pytest.mark.xfail] if case.label in KNOWN_WRONG else [])
+    for module in MODULES
+    for kernel in vars(module).values()
+    if isinstance(kernel, JITFunction)
+    for case in kernel.examples
+]
+
+
+@on_every_backend
+@pytest.mark.parametrize(("kernel", "case"), CASES)
+def test_feature(run, kernel, case):
+    report = check_example(kernel, case, Target(backend=run.backend))
+    assert report.ok, report
+
+
+@pytest.mark.parametrize(("kernel", "case"), CASES)
+def test_every_stage_of_a_feature(kernel, case):
+    assert wrong_stages(kernel, case) == []
