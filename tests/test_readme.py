@@ -44,3 +44,7 @@ def test_the_table_of_operations_has_every_function() -> None:
         sorted((functions | {name for name in tl.__all__ if callable(getattr(tl, name))}) - names - NO_OPERATION) == []
     )
     assert sorted(set(METHODS) - names) == []
+
+
+def test_the_readme_has_the_table_of_operations() -> None:
+    assert operations.table() in README.read_text(), "run python -m tests.operations --update"
