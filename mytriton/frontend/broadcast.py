@@ -44,7 +44,7 @@ class Broadcasting(Findings):
                     f"shapes do not match: {pair} have extents {ours[axis]} and {theirs[axis]} on axis {axis + rank}"
                 )
                 raise Mistake("MT204", message, span, self._axis_hint(first, second, ours, theirs))
-        shape = reduce(_joined, shapes)
+        shape = reduce(joined, shapes)
         self.check_size(shape, span)
         return [self.broadcast(v, shape) for v in values]
 
@@ -92,7 +92,7 @@ class Broadcasting(Findings):
             raise Mistake("MT220", message + (f" ({extents})" if len(shape) > 1 else ""), span)
 
 
-def _joined(a: Shape, b: Shape) -> Shape:
+def joined(a: Shape, b: Shape) -> Shape:
     """The shape that two matching ones broadcast to."""
     rank = max(len(a), len(b))
     pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)

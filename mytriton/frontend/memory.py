@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mytriton import language as tl
+from mytriton.frontend.broadcast import joined
 from mytriton.frontend.registry import builtin
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, items_of
@@ -58,7 +59,10 @@ def _word(s: Semantics, operand: Operand | None, name: str, words: tuple[str, ..
         return ""
     assert operand is not None
     word = s.known(operand, f"`{name}`")
-    if word != "" and word not in words:
+    if word in ("", "none", "evict_normal"):
+        return ""
+    word = f".{word}" if f".{word}" in words else word  # as in Triton, "cg" is ".cg"
+    if word not in words:
         choice = ", ".join(f'"{w}"' for w in words)
         raise Mistake(
             "MT233", f"`{name}` is {s.describe(operand)}", operand.span, f"use one of {choice}, or leave it out"
@@ -139,24 +143,17 @@ def _store(
     operands = [("stored value", value), *([("mask", mask)] if mask is not None else [])]
     if not shape_of(address.type):
         _only_scalars(s, pointer, operands)
-    values = [address, s.value(value, type_.element), *([mask_value(s, mask)] if mask is not None else [])]
-    given_values = [pointer, *(operand for _, operand in operands)]
-    target, *stored = s.same_shape(values, given_values, span)
-    if shape_of(target.type) != shape_of(address.type):
-        # Each element would be stored several times; which one wins would be anybody's guess.
-        what, wider = next(o for o, v in zip(operands, values[1:], strict=True) if not _fits(v, address))
-        message = f"the {what} {s.describe(wider)} does not broadcast to the shape of the pointer {s.describe(pointer)}"
-        raise Mistake("MT204", message, wider.span, "add offsets of that shape to the pointer")
+    values = [s.value(value, type_.element), *([mask_value(s, mask)] if mask is not None else [])]
+    _, *stored = s.same_shape([address, *values], [pointer, *(operand for _, operand in operands)], span)
+    for (what, operand), one in zip(operands, values, strict=True):
+        shape = shape_of(address.type)
+        if joined(shape, shape_of(one.type)) != shape:
+            # Each element would be stored several times; which one wins would be anybody's guess.
+            pair = f"{s.describe(operand)} does not broadcast to the shape of the pointer {s.describe(pointer)}"
+            raise Mistake("MT204", f"the {what} {pair}", operand.span, "add offsets of that shape to the pointer")
     where = stored[1] if mask is not None else None
     s.builder.append(ops.Store(pointer=address, value=stored[0], mask=where, cache=cache, eviction=eviction))
     return Known(None)
-
-
-def _fits(value: Value, pointer: Value) -> bool:
-    """Whether a value broadcasts to the shape of a pointer that it broadcasts with."""
-    own, target = shape_of(value.type), shape_of(pointer.type)
-    tail = target[len(target) - len(own) :]
-    return len(own) <= len(target) and all(o in (1, t) for o, t in zip(own, tail, strict=True))
 
 
 # --- hints about values -----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ HINTS = [
     ("tl.load(p, eviction_policy='evict_first', volatile=True)", "load %1 {eviction=evict_first, volatile=True} : "),
     ("tl.load(p, cache_modifier='', eviction_policy='', volatile=False)", "load %1 : vector<8 x f32>"),
     ("tl.load(p, cache_modifier=None, boundary_check=(), padding_option='')", "load %1 : vector<8 x f32>"),
+    ("tl.load(p, cache_modifier='cg', eviction_policy='evict_normal')", "load %1 {cache=cg} : vector<8 x f32>"),
     ("tl.load(p, cache_modifier=MODE)", "load %1 {cache=cs} : "),
     ("tl.store(p, 1.0, cache_modifier='.wt')", "store %1, 1.0 {cache=wt}"),
     ("tl.store(p, 1.0, eviction_policy='evict_last')", "store %1, 1.0 {eviction=evict_last}"),
