@@ -107,6 +107,9 @@ class Evaluator(Choices):
         item, name = base.item, expr.name
         if is_poison(base):
             return POISON
+        if isinstance(item, Known) and item.type is not None and name != "value":
+            base = Operand(self.semantics.value(base), expr.base)
+            item = base.item
         match item:
             case Value():
                 return attributes.of_value(self.semantics, expr.span, base, name)

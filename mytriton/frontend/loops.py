@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mytriton.diagnostics import Label
-from mytriton.frontend import constants
 from mytriton.frontend import tree as t
 from mytriton.frontend.branches import Branches
 from mytriton.frontend.ranges import Bounds, loop_bounds
 from mytriton.frontend.regions import Differ, Plan, block, realized, same, substitute, takes
 from mytriton.frontend.scope import ON, Flow
 from mytriton.frontend.semantics import is_poison
-from mytriton.frontend.values import POISON, Item, Known, Mistake, Poison, Tuple, is_number
+from mytriton.frontend.values import POISON, Item, Known, Mistake, Poison, Tuple, is_number, number_type
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
@@ -50,7 +49,7 @@ class Carry:
         if isinstance(item, Value):
             type_: Type = item.type
         elif isinstance(item, Known) and is_number(item.value):
-            type_ = constants.type_of(item.value)
+            type_ = number_type(item)
         else:
             return item
         self.slots.append((item, type_, name))
@@ -132,9 +131,7 @@ class Loops(Branches):
             induction = self._param(bounds.counted, node.target.id)
             params = self._enter(node, carry)
             counter = builder.cast(induction, bounds.type)
-            self.semantics.hints_on[counter] = (
-                "write tl.static_range, which unrolls the loop: its variable is a constexpr"
-            )
+            self.semantics.hints_on[counter] = _STATIC
             self.bind(node.target.id, counter, node.target.span)
             places = self._trip(node, carry)
         changed = self._changed(carry, params)

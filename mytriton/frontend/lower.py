@@ -15,7 +15,7 @@ from mytriton.frontend.outside import as_item
 from mytriton.frontend.schedule import schedule
 from mytriton.frontend.scope import NOTHING, ON, Flow
 from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Tuple
+from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Tuple, assigned
 from mytriton.ir.builder import Ids, parameter
 from mytriton.ir.core import Block, Func, Value
 from mytriton.source import SourceUnit, Span
@@ -63,12 +63,10 @@ class Lowering(Calls):
                 if constexpr and not is_poison(value):
                     self.semantics.known(value, "the value of a `constexpr` variable")
                 for target in node.targets:
-                    self._assign(target, value)
-                    if constexpr and isinstance(target, t.Name):
-                        self.scope.constexprs.add(target.id)
+                    self._assign(target, value, constexpr)
             case t.AugAssign():
                 changed = t.BinaryOp(node.span, node.op, node.target, node.value)
-                self.bind(node.target.id, self.evaluate(changed).item, node.target.span)
+                self.bind(node.target.id, assigned(self.evaluate(changed).item), node.target.span)
             case t.ExprStmt():
                 self.evaluate(node.value)
             case t.For():
@@ -100,9 +98,11 @@ class Lowering(Calls):
             raise Mistake("MT141", "a kernel returns nothing", node.span, hint)
         return Flow(True)
 
-    def _assign(self, target: t.Target, value: Operand) -> None:
+    def _assign(self, target: t.Target, value: Operand, constexpr: bool = False) -> None:
         if isinstance(target, t.Name):
-            self.bind(target.id, value.item, target.span)
+            self.bind(target.id, value.item if constexpr else assigned(value.item), target.span)
+            if constexpr:
+                self.scope.constexprs.add(target.id)
             return
         targets = [x for x in target.items if isinstance(x, (t.Name, t.TupleExpr))]
         items: Sequence[Item]

@@ -7,12 +7,11 @@ import functools
 from dataclasses import dataclass
 
 from mytriton import language as tl
-from mytriton.frontend import constants
 from mytriton.frontend import tree as t
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.registry import LOOPS
 from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import Known, Mistake, Operand
+from mytriton.frontend.values import Known, Mistake, Operand, number_type
 from mytriton.ir.core import Value
 from mytriton.types import ScalarType, i1, i32, i64, is_bool, is_integer, is_unsigned, promote, shape_of
 
@@ -116,7 +115,9 @@ def _may_be_negative(operand: Operand) -> bool:
 def _type_of(semantics: Semantics, operand: Operand) -> ScalarType:
     item = operand.item
     if not isinstance(item, Value):
-        return constants.type_of(semantics.known_int(operand, "a loop bound"))
+        semantics.known_int(operand, "a loop bound")
+        assert isinstance(item, Known)
+        return number_type(item)
     if shape_of(item.type) or not (is_integer(item.type) or is_bool(item.type)):
         message = f"a loop bound must be an integer, got {semantics.describe(operand)}"
         hint = "convert it with .to(tl.int32)" if not shape_of(item.type) else "bounds are scalars"

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from mytriton.frontend import constants
 from mytriton.frontend.scope import Scope
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Poison, Tuple, is_number
+from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Poison, Tuple, is_number, number_type
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Op, Value
 from mytriton.keys import spelled
@@ -33,7 +33,7 @@ def what(item: Item) -> str:
         case Value(type=type_):
             return str(type_)
         case Known(value=value) if is_number(value):
-            return str(constants.type_of(value))
+            return str(number_type(item))
         case Known(value=value) if value is None or isinstance(value, (str, ScalarType, PointerType)):
             return f"the constexpr {value!r}" if isinstance(value, str) else f"the constexpr {value}"
         case Tuple(items=items):
@@ -46,7 +46,7 @@ def same(first: Item, second: Item) -> bool:
     if isinstance(first, Tuple) and isinstance(second, Tuple) and len(first.items) == len(second.items):
         return all(same(a, b) for a, b in zip(first.items, second.items, strict=True))
     if isinstance(first, Known) and isinstance(second, Known):
-        return spelled(first.value) == spelled(second.value)
+        return spelled(first.value) == spelled(second.value) and first.type == second.type
     return first is second
 
 
@@ -54,7 +54,7 @@ def takes(type_: Type, item: Item) -> bool:
     """Whether a value of the type may be given by `item`: a known number takes any type of its kind."""
     if not isinstance(item, Known) or not is_number(item.value):
         return isinstance(item, Value) and item.type == type_
-    if not isinstance(type_, ScalarType) or constants.type_of(item.value).kind != type_.kind:
+    if not isinstance(type_, ScalarType) or number_type(item).kind != type_.kind:
         return False
     return type_.kind != "int" or constants.fits(item.value, type_)
 
@@ -65,7 +65,7 @@ def joint_type(first: Item, second: Item) -> Type:
         if isinstance(one, Value) and takes(one.type, other):
             return one.type
     if isinstance(first, Known) and isinstance(second, Known) and is_number(first.value) and is_number(second.value):
-        types = constants.type_of(first.value), constants.type_of(second.value)
+        types = number_type(first), number_type(second)
         if types[0].kind == types[1].kind:
             return promote(*types)
     raise Differ(first, second)

@@ -6,11 +6,9 @@ kernel's author got wrong is raised as a `Mistake`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from mytriton.frontend import constants
-from mytriton.frontend.broadcast import Broadcasting
-from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, Poison, Tuple, is_number
+from mytriton.frontend.folding import Folding
+from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, Poison, Tuple, is_number, number_type
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
@@ -50,7 +48,7 @@ COMPARISON: dict[str, type[Op]] = {
 _RANK = {"bool": 0, "int": 1, "float": 2}
 
 
-class Semantics(Broadcasting):
+class Semantics(Folding):
     """Applies the rules to one kernel, appending to `builder`."""
 
     # --- run-time values ---
@@ -67,8 +65,9 @@ class Semantics(Broadcasting):
         """The operand as a run-time value; with `to`, converted to that element type."""
         item = self.number(operand, "this")
         if isinstance(item, Known):
-            type_ = to or constants.type_of(item.value)
-            if isinstance(item.value, int) and type_.kind == "int" and not constants.fits(item.value, type_):
+            type_ = to or number_type(item)
+            loose = item.type is None and isinstance(item.value, int) and type_.kind == "int"
+            if loose and not constants.fits(item.value, type_):
                 bits = constants.convert(item.value, type_)
                 hint = f"write {bits}, which has the same lowest {type_.bits} bits, or .to(...) to wrap it"
                 raise Mistake("MT207", f"{item.value} does not fit in {type_}", operand.span, hint)
@@ -79,11 +78,11 @@ class Semantics(Broadcasting):
 
     def scalar_type(self, item: Value | Known) -> ScalarType | PointerType:
         """The element type of a number."""
-        return element_of(item.type) if isinstance(item, Value) else constants.type_of(item.value)
+        return element_of(item.type) if isinstance(item, Value) else number_type(item)
 
     def common(self, lhs: Operand, rhs: Operand, symbol: str, division: bool = False) -> ScalarType:
-        """The type both operands are converted to (SEMANTICS "promotion"). A known number does not widen the other
-        side unless its kind is higher; with `division`, f16 and bf16 compute in f32."""
+        """The type both operands are converted to (SEMANTICS "promotion"). A literal or constexpr does not widen the
+        other side unless its kind is higher; with `division`, f16 and bf16 compute in f32."""
         a, b = self.number(lhs, f"an operand of `{symbol}`"), self.number(rhs, f"an operand of `{symbol}`")
         types = []
         for item, operand in ((a, lhs), (b, rhs)):
@@ -93,7 +92,7 @@ class Semantics(Broadcasting):
                 raise Mistake("MT203", f"`{symbol}` takes numbers, but {self.describe(operand)} is a pointer",
                               operand.span, hint)  # fmt: skip
             types.append(type_)
-        known = [isinstance(a, Known), isinstance(b, Known)]
+        known = [isinstance(item, Known) and item.type is None for item in (a, b)]
         result = promote(*types)
         if known[0] != known[1]:
             scalar, other = types if known[0] else reversed(types)
@@ -106,7 +105,8 @@ class Semantics(Broadcasting):
     def converted(self, operand: Operand, other: Operand, type_: ScalarType) -> Value:
         """An operand in the type that it and another have in common, which a known number must fit."""
         item = operand.item
-        if isinstance(item, Known) and type_.kind == "int" and not constants.fits(int(item.value), type_):
+        bound = isinstance(item, Known) and item.type is None and type_.kind == "int"
+        if isinstance(item, Known) and bound and not constants.fits(int(item.value), type_):
             message = f"{item.value} does not fit in {type_}, the type of {self.describe(other)}"
             wide = "int64" if int(item.value) <= i64.high else "uint64"
             hint = f"widen the other side: {self.text(other.span)}.to(tl.{wide})"
@@ -123,7 +123,13 @@ class Semantics(Broadcasting):
         """`lhs op rhs`."""
         a, b = lhs.item, rhs.item
         if isinstance(a, Known) and isinstance(b, Known):
+            if _is_typed(a, b) and op not in _INSTEAD:
+                return self.settled(lambda: self._binary(op, lhs, rhs, span))
             return self.fold(lambda: constants.binary(op, a.value, b.value), span)
+        return self._binary(op, lhs, rhs, span)
+
+    def _binary(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:
+        a, b = lhs.item, rhs.item
         if any(isinstance(i, Value) and is_pointer(i.type) for i in (a, b)):
             return self._pointer(op, lhs, rhs, span)
         if op in BITWISE or op in SHIFT:
@@ -193,7 +199,13 @@ class Semantics(Broadcasting):
         if op in ("is", "is not") or (isinstance(a, Known) and isinstance(b, Known)):
             # A run-time value is never None, a dtype or another object of the host.
             left, right = (i.value if isinstance(i, Known) else i for i in (a, b))
+            if op in COMPARISON and _is_typed(a, b):
+                return self.settled(lambda: self._compare(op, lhs, rhs, span))
             return self.fold(lambda: constants.COMPARISON[op](left, right), span)
+        return self._compare(op, lhs, rhs, span)
+
+    def _compare(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:
+        a, b = lhs.item, rhs.item
         if op not in COMPARISON:
             raise Mistake("MT202", f"`{op}` works on constexprs only", span)
         if all(isinstance(i, Value) and is_pointer(i.type) for i in (a, b)):
@@ -212,7 +224,12 @@ class Semantics(Broadcasting):
         """`op operand`."""
         item = operand.item
         if isinstance(item, Known):
+            if item.type is not None:
+                return self.settled(lambda: self._unary(op, operand, span))
             return self.fold(lambda: constants.UNARY[op](item.value), span)
+        return self._unary(op, operand, span)
+
+    def _unary(self, op: str, operand: Operand, span: Span) -> Item:
         value = self.value(operand)
         if is_pointer(value.type):
             raise Mistake("MT203", f"`{op}` takes numbers, but {self.describe(operand)} is a pointer", span, _LOAD)
@@ -225,13 +242,6 @@ class Semantics(Broadcasting):
         value = self.builder.cast(value, i32) if is_bool(value.type) else value
         return value if op == "+" else self.builder.add(ops.Neg, source=value)
 
-    def fold(self, compute: Any, span: Span) -> Known:
-        """A compile-time result; what Python raises becomes a mistake."""
-        try:
-            return Known(compute())
-        except (ArithmeticError, TypeError, ValueError) as error:
-            raise Mistake("MT212", f"`{self.text(span)}` cannot be computed: {error}", span) from None
-
     def arithmetic_pair(self, lhs: Operand, rhs: Operand, symbol: str, span: Span) -> list[Value]:
         """Two operands promoted to one numeric type and one shape; bool becomes i32."""
         type_ = self.common(lhs, rhs, symbol)
@@ -242,6 +252,10 @@ def _offset(type_: ScalarType) -> ScalarType:
     """The type a pointer offset is converted to: one that holds every value, so that unsigned ones stay positive and
     the negation of a narrow one does not wrap (64 bits are what an address has)."""
     return i32 if type_.bits < 32 or type_ == i32 else i64
+
+
+def _is_typed(*items: Item) -> bool:
+    return any(isinstance(item, Known) and item.type is not None for item in items)
 
 
 def _pair(values: list[Value]) -> dict[str, Value]:

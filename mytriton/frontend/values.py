@@ -7,16 +7,23 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mytriton.diagnostics import Diagnostic, Label
+from mytriton.frontend import constants
 from mytriton.frontend.tree import Expr, Literal, Subscript, TupleExpr
 from mytriton.ir.core import Value
 from mytriton.source import Span
+from mytriton.types import ScalarType
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Known:
-    """A value known at compile time: a number, string, None, dtype, or something from the kernel's globals."""
+    """A value known at compile time: a number, string, None, dtype, or something from the kernel's globals.
+
+    A number that was assigned to a name has the `type` that it would have at run time, and acts as such a value, as in
+    Triton: it takes part in promotion, where a literal and a constexpr do not.
+    """
 
     value: Any
+    type: ScalarType | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -71,6 +78,23 @@ class Mistake(Exception):
     def __init__(self, code: str, message: str, span: Span, hint: str = "", labels: Sequence[Label] = ()) -> None:
         super().__init__(message)
         self.diagnostic = Diagnostic(code, message, span, labels=tuple(labels), hint=hint, stage="ssa")
+
+
+def number_type(known: Known) -> ScalarType:
+    """The type of a known number."""
+    return known.type or constants.type_of(known.value)
+
+
+def assigned(item: Item) -> Item:
+    """What a name stands for after a plain assignment of an item."""
+    match item:
+        case Tuple(items=items):
+            return Tuple(tuple(assigned(i) for i in items))
+        case Known(value=value, type=None) if is_number(value):
+            type_ = constants.type_of(value)
+            if type_.kind != "int" or constants.fits(value, type_):
+                return Known(constants.convert(value, type_), type_)
+    return item
 
 
 def is_number(value: Any) -> bool:

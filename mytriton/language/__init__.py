@@ -44,7 +44,9 @@ Statements
                  decorated with `constexpr_function` is called by the compiler, with constexprs.
     assert       stops the launch with its message; like tl.device_assert it is always checked.
     print        is tl.device_print.
-    x: tl.constexpr = ...  declares a constexpr, which no run-time branch or loop may change.
+    x = 3        gives a number the type it has at run time (int32, float32, ...): it takes part in promotion, and
+                 arithmetic with it is that of run-time values. It still serves where a constexpr is needed.
+    x: tl.constexpr = 3  declares a constexpr, which no run-time branch or loop may change.
 
 Known at compile time
     x.dtype, x.type, x.shape, x.numel; pointer.dtype.element_ty; and of a dtype `is_floating()`, `is_int()`,

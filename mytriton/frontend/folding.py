@@ -1,0 +1,40 @@
+"""What is computed while a kernel is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mytriton.frontend.broadcast import Broadcasting
+from mytriton.frontend.values import Item, Known, Mistake
+from mytriton.ir.arithmetic import evaluate
+from mytriton.ir.core import Value
+from mytriton.source import Span
+from mytriton.types import ScalarType
+
+
+class Folding(Broadcasting):
+    """Computes with compile-time values."""
+
+    def fold(self, compute: Any, span: Span) -> Known:
+        """The result of constexprs, as Python computes it; what Python raises becomes a mistake."""
+        try:
+            return Known(compute())
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise Mistake("MT212", f"`{self.text(span)}` cannot be computed: {error}", span) from None
+
+    def settled(self, operation: Callable[[], Item]) -> Known:
+        """The result of an operation of run-time values that are known, as the interpreter computes it."""
+        outer, self.builder.ops = self.builder.ops, []
+        try:
+            item = operation()
+        finally:
+            made, self.builder.ops = self.builder.ops, outer
+        assert isinstance(item, Value) and isinstance(item.type, ScalarType)
+        values: dict[Value, Any] = {}
+        with np.errstate(all="ignore"):
+            for op in made:
+                values[op.result] = evaluate(op, [values[v] for v in op.operands])
+        return Known(values[item].item(), item.type)
