@@ -170,7 +170,7 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target) -> Rep
     unknown = [name for name in expected if name not in before]
     if unknown:
         raise ValueError(f"the example {case.label} expects `{unknown[0]}`, which is not an array among its args")
-    device, after, seconds = _run(kernel, example, target)
+    device, after, seconds = run_on(kernel, example, target)
     outputs = [compare(n, after[n], wanted, example.rtol, example.atol) for n, wanted in expected.items()]
     for name, original in before.items():
         if name not in expected:
@@ -179,23 +179,24 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target) -> Rep
     return Report(case.label, target.backend, device, reference, tuple(outputs), seconds)
 
 
-def _prepared(kernel: JITFunction, example: Example, args: Mapping[str, Any], target: Target) -> Launch:
+def prepared(kernel: JITFunction, example: Example, args: Mapping[str, Any], target: Target) -> Launch:
+    """The example's launch on `args`, in the example's order and grid, for `target`."""
     options = {f.name: getattr(target, f.name) for f in dataclasses.fields(target)}
     return kernel.prepare(example.grid, **args, **options)
 
 
 def _interpreted(kernel: JITFunction, example: Example, target: Target) -> dict[str, Array]:
     args = {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
-    _prepared(kernel, example, args, dataclasses.replace(target, backend="interp")).run()
+    prepared(kernel, example, args, dataclasses.replace(target, backend="interp")).run()
     return {name: v for name, v in args.items() if isinstance(v, np.ndarray)}
 
 
-def _run(kernel: JITFunction, example: Example, target: Target) -> tuple[str, dict[str, Array], float]:
-    """What ran it, the arrays afterwards, and the seconds of one launch."""
+def run_on(kernel: JITFunction, example: Example, target: Target) -> tuple[str, dict[str, Array], float]:
+    """Run an example on a backend that is available: what ran it, the arrays afterwards, the seconds of one launch."""
     on_gpu = target.backend in ("cuda", "mlir")
     wrap: Callable[[Array], Any] = DeviceArray if on_gpu else lambda array: array
     args = {name: wrap(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
-    launch = _prepared(kernel, example, args, target)
+    launch = prepared(kernel, example, args, target)
     launch.load()
     start = time.perf_counter()
     launch.run()

@@ -38,13 +38,14 @@ def run(
     grid: tuple[int, ...],
     observe: Observer | None = None,
     units: Sequence[SourceUnit] = (),
+    memory: Memory | None = None,
 ) -> None:
     """Run the kernel over the grid (1 to 3 extents, 0 runs nothing), in place on the NumPy arrays among `args`.
 
     `args` are the runtime arguments in parameter order. Raises `LaunchError` for an argument that does not fit and for
     an access outside an array, with the line if `units` (the compilation's) are given.
     """
-    memory = Memory(func, args)
+    memory = memory or Memory(func, args)
     extents = (*grid, 1, 1)[:3]
     with np.errstate(all="ignore"):
         for z in range(extents[2]):

@@ -1,0 +1,191 @@
+"""Which stage broke the numbers: the program run after every stage on the example's inputs, and compared each time.
+
+SSA stages run in the interpreter, the laid-out program in its own, and the last step is the backend's code where that
+can run here. The first stage whose result differs from the reference is the culprit; the store that wrote the first
+wrong element says which program, lane and source line it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mytriton import backends
+from mytriton.check import OutputReport, compare, prepared, run_on
+from mytriton.diagnostics import BackendUnavailable, MytritonError
+from mytriton.examples import Example, ExampleCase
+from mytriton.ir import interp, ops
+from mytriton.ir.arithmetic import Array
+from mytriton.ir.core import Func, Op
+from mytriton.ir.memory import Memory
+from mytriton.launch import JITFunction, Launch
+from mytriton.layout import simulate
+from mytriton.layout.program import LaidOut
+from mytriton.source import Span
+from mytriton.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The result after one stage: `outputs` compared with the reference, or why the stage was not run (`reason`) or
+    could not be (`error`). A stage that changed nothing has the result of the one before."""
+
+    stage: str
+    outputs: tuple[OutputReport, ...] = ()
+    reason: str = ""
+    error: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every output matches, as far as the stage was run."""
+        return not self.error and all(output.ok for output in self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What wrote an element: the program, the lane of its block, and where the store stands in the kernel."""
+
+    program: tuple[int, int, int]
+    lane: int
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The steps in order; `culprit` is the first that differs, and `origin` what writes its first wrong element."""
+
+    steps: tuple[Step, ...]
+    culprit: Step | None
+    origin: Origin | None
+
+
+def locate(
+    kernel: JITFunction, case: ExampleCase, target: Target, listener: Callable[[Step], None] | None = None
+) -> Located:
+    """Run the example after every stage; `listener` is told of each step. Raises `CompileError` of a kernel that does
+    not compile, `LaunchError`, and whatever the example's own function raises."""
+    example = case.build()
+    target = dataclasses.replace(target, **example.options)
+    run = _Run(kernel, example, target)
+    steps: list[Step] = []
+    for step in run.steps():
+        steps.append(step)
+        if listener is not None:
+            listener(step)
+        if not step.ok:
+            return Located(tuple(steps), step, run.origin(step))
+    return Located(tuple(steps), None, None)
+
+
+class _Run:
+    def __init__(self, kernel: JITFunction, example: Example, target: Target) -> None:
+        self.kernel, self.example, self.target = kernel, example, target
+        self.launch: Launch = prepared(kernel, example, self._fresh(), target)
+        self.compilation = self.launch.compilation
+        self.expected: Mapping[str, Any] | None = example.expected
+        self.first: Func | None = None
+
+    def _fresh(self) -> dict[str, Any]:
+        return {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in self.example.args.items()}
+
+    def steps(self) -> Iterator[Step]:
+        """Stage by stage, as far as there is something to run."""
+        outputs: tuple[OutputReport, ...] = ()
+        for name in self.compilation.planned:
+            stage = self.compilation.find(name)
+            self.compilation.raise_if_failed()
+            artifact = stage.artifact if stage is not None else None
+            if isinstance(artifact, Func) and stage is not None:
+                self.first = self.first or artifact
+                if stage.status != "no change" or not outputs:
+                    yield (step := self._interpreted(name, artifact))
+                    outputs = step.outputs
+                else:
+                    yield Step(name, outputs)
+            elif isinstance(artifact, LaidOut):
+                yield self._simulated(name, artifact)
+            elif name not in ("source", "tree"):
+                break
+        yield self._on_backend()
+
+    def _interpreted(self, name: str, func: Func) -> Step:
+        return self._step(name, lambda args: interp.run(func, args, self.launch.grid, units=self.compilation.units))
+
+    def _simulated(self, name: str, laid_out: LaidOut) -> Step:
+        return self._step(name, lambda args: simulate.run(laid_out, args, self.launch.grid))
+
+    def _step(self, name: str, run: Callable[[list[Any]], None]) -> Step:
+        args = self._fresh()
+        try:
+            run([args[param] for param, _, _ in self.compilation.specialization.params])
+        except MytritonError as error:
+            return Step(name, error=str(error))
+        return self._compared(name, args)
+
+    def _on_backend(self) -> Step:
+        name = f"{self.target.backend} run"
+        reason = backends.get(self.target.backend).available()
+        if reason is not None:
+            return Step(name, reason=reason)
+        try:
+            _, after, _ = run_on(self.kernel, dataclasses.replace(self.example, args=self._fresh()), self.target)
+        except BackendUnavailable as unavailable:
+            return Step(name, reason=str(unavailable))
+        return self._compared(name, after)
+
+    def _compared(self, name: str, after: Mapping[str, Any]) -> Step:
+        if self.expected is None:  # without a reference of the author's, later stages must do what the first one does
+            self.expected = {n: np.array(v) for n, v in after.items() if isinstance(v, np.ndarray)}
+        example, outputs = self.example, []
+        for output, before in example.args.items():
+            if output in self.expected:
+                outputs.append(compare(output, after[output], self.expected[output], example.rtol, example.atol))
+            elif isinstance(before, np.ndarray):
+                unchanged = compare(output, after[output], before, 0.0, 0.0, is_output=False)
+                outputs += [] if unchanged.ok else [unchanged]
+        return Step(name, tuple(outputs))
+
+    def origin(self, step: Step) -> Origin | None:
+        """The last store to the first wrong element, as the first SSA stage does it; None if nothing writes it."""
+        wrong = next((o for o in step.outputs if not o.ok and o.first is not None), None)
+        if wrong is None or self.first is None or wrong.first is None:
+            return None
+        args = self._fresh()
+        array = args[wrong.name]
+        address = array.__array_interface__["data"][0] + sum(
+            i * s for i, s in zip(wrong.first, array.strides, strict=True)
+        )
+        watch = _Watch(self.first, [args[p] for p, _, _ in self.compilation.specialization.params], address)
+        try:
+            interp.run(self.first, watch.args, self.launch.grid, watch.observe, memory=watch)
+        except MytritonError:
+            return watch.found  # what was stored before the failing access
+        return watch.found
+
+
+class _Watch(Memory):
+    """Memory that remembers who wrote to one address last."""
+
+    def __init__(self, func: Func, args: list[Any], address: int) -> None:
+        super().__init__(func, args)
+        self.args = args
+        self.found: Origin | None = None
+        self._address = address
+        self._lane: int | None = None
+
+    def store(self, pointer: Array, value: Array, mask: Array | None) -> None:
+        """Store, and see whether the address is among those written."""
+        super().store(pointer, value, mask)
+        hit = pointer["address"] == self._address
+        lanes = np.flatnonzero(hit if mask is None else hit & mask)
+        self._lane = int(lanes[-1]) if lanes.size else None
+
+    def observe(self, program: tuple[int, int, int], op: Op, result: Array | None) -> None:
+        """Called after each operation: the one that stored is the last one that did."""
+        if isinstance(op, ops.Store) and self._lane is not None:
+            self.found = Origin(program, self._lane, op.span)
+        self._lane = None
