@@ -289,3 +289,19 @@ def test_a_loop_with_nothing_to_carry() -> None:
     while_loop(b, [], test, lambda b: body(b, n))
     result = agree(b.finish("k", (x, n)), [np.zeros(16, np.int32), 7])[0]
     assert result.tolist() == [21 + 7 * 12] * 16
+
+
+def test_a_chain_of_scalars_in_a_while_loop_compiles() -> None:
+    """`while i < n: a = x[0]; a = a * a + a (30 times); out[i] = a`: LLVM's vectorizer would take hours."""
+    b = Builder()
+    x, out, n = pointer("x_ptr", i32), pointer("out_ptr", i32), parameter("n", i32)
+
+    def body(b: Builder, i: Value) -> list[Value]:
+        a = b.add(ops.Load, pointer=x)
+        for _ in range(30):
+            a = b.add(ops.Add, lhs=b.add(ops.Mul, lhs=a, rhs=a), rhs=a)
+        b.append(ops.Store(pointer=b.add(ops.AddPtr, pointer=out, offset=i), value=a))
+        return [b.add(ops.Add, lhs=i, rhs=b.constant(1, i32))]
+
+    while_loop(b, [b.constant(0, i32)], lambda b, i: [b.add(ops.CmpLt, lhs=i, rhs=n)], body)
+    agree(b.finish("chain", (x, out, n)), [np.full(1, 3, np.int32), np.zeros(9, np.int32), 9])

@@ -157,6 +157,21 @@ def test_a_print_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
         run(printing(), [np.zeros(2, DTYPES[t]) for t in SCALARS.values()], (1, 2, 1))
 
 
+def test_parameters_called_like_what_assertions_and_prints_need(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("failure", "print", "jump", "returned", "zero", "starts", "number", "lane")
+    b = Builder()
+    params = [parameter(name, i32) for name in names]
+    b.append(ops.Print(values=tuple(params), prefix="all"))
+    for param in params:
+        b.append(ops.Assert(condition=b.add(ops.CmpGt, lhs=param, rhs=b.constant(0, i32)), message=param.id))
+    func = b.finish("longjmp", tuple(params))
+    run(func, [1] * len(names))
+    assert len(capsys.readouterr().out.splitlines()) == len(names)
+    for number, name in enumerate(names):
+        with pytest.raises(LaunchError, match=f"program \\(0, 0, 0\\): {name}$"):
+            run(func, [int(k != number) for k in range(len(names))])
+
+
 def test_volatile_loads_are_done_as_often_as_they_are_written() -> None:
     b = Builder()
     x, out, n = pointer("x", i64), pointer("out", i64), parameter("n", i32)

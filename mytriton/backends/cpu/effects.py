@@ -50,20 +50,22 @@ class EffectWriter:
     @property
     def parameters(self) -> list[str]:
         """The arguments of the function that these need."""
-        failure = [f"%failure: {POINTER}"] if self.assertions else []
-        return failure + ([f"%print: {POINTER}"] if self._has_prints else [])
+        failure = [f"%failure.memory: {POINTER}"] if self.assertions else []
+        return failure + ([f"%print.function: {POINTER}"] if self._has_prints else [])
 
     def entry(self, symbol: str, inner: str, params: Sequence[str]) -> None:
         """The function to which a failed assertion jumps back, around the one that runs the programs."""
         text = self.text
         text.functions["assertion.failed"] = _FAILED.split("\n")
         with text.block(f"func.func {symbol}({', '.join(params)})"):
-            text.write(f"%jump = llvm.getelementptr %failure[{JUMP_OFFSET}] : ({POINTER}) -> {POINTER}, i8")
-            text.write(f"%returned = llvm.call @_setjmp(%jump) : ({POINTER}) -> i32")
-            text.write("%zero = arith.constant 0 : i32")
-            text.write("%starts = arith.cmpi eq, %returned, %zero : i32")
+            text.write(
+                f"%failure.jump = llvm.getelementptr %failure.memory[{JUMP_OFFSET}] : ({POINTER}) -> {POINTER}, i8"
+            )
+            text.write(f"%failure.returned = llvm.call @_setjmp(%failure.jump) : ({POINTER}) -> i32")
+            text.write("%failure.zero = arith.constant 0 : i32")
+            text.write("%failure.none = arith.cmpi eq, %failure.returned, %failure.zero : i32")
             names, types = zip(*(p.split(" {")[0].split(": ") for p in params), strict=True)
-            with text.block("scf.if %starts"):
+            with text.block("scf.if %failure.none"):
                 text.write(f"func.call {inner}({', '.join(names)}) : ({', '.join(types)}) -> ()")
             text.write("func.return")
 
@@ -91,7 +93,7 @@ class EffectWriter:
             number = writer.constant(self.assertions.index(op) + 1, i64, f"{stem}.number")
             lane = self._lane(stem, chunk, width) if chunk else writer.constant(0, i64, f"{stem}.lane")
             types = f"({POINTER}, i64, i64, i64) -> ()"
-            text.write(f"func.call @assertion.failed(%failure, {number}, %program.i, {lane}) : {types}")
+            text.write(f"func.call @assertion.failed(%failure.memory, {number}, %program.i, {lane}) : {types}")
 
     def _lane(self, stem: str, chunk: str, width: int) -> str:
         """The first element that is false."""
@@ -116,7 +118,7 @@ class EffectWriter:
                 text.write(f"llvm.store {name}, {where} {{alignment = 8 : i64}} : {held}, {POINTER}")
         text.write(f"{stem}.number = arith.constant {len(self.prints)} : i64")
         types = f"(i64, i64, {POINTER}) -> ()"
-        text.write(f"llvm.call %print({stem}.number, %program.i, %scratch.base) : {POINTER}, {types}")
+        text.write(f"llvm.call %print.function({stem}.number, %program.i, %scratch.base) : {POINTER}, {types}")
         self.prints.append(op)
 
 

@@ -67,13 +67,19 @@ EXTRA = (
 
 #: What `#as_written` stands for. Loops over chunks are vectors already; unrolling them as well made them no faster, and
 #: a kernel of 20 loops four times as slow to compile. In the loop over programs LLVM's vectorizer (22.1,
-#: `vputils::isSingleScalar`) takes time exponential in the length of a chain whose values are used twice.
+#: `vputils::isSingleScalar`) takes time exponential in the length of a chain whose values are used twice. `scf.while`
+#: loses the annotation in canonicalization; a function with one is marked `noimplicitfloat`, which keeps the vectorizer
+#: out of it.
 ANNOTATION = "#as_written = #llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
+
+
+#: For guessing whether a launch is worth several threads.
+_USUAL_TRIPS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """`lines` are the module; a call of its function needs `scratch_bytes`; the largest block has `elements`."""
+    """`lines` are the module; a call of its function needs `scratch_bytes`, and handles about so many `elements`."""
 
     lines: list[Line]
     scratch_bytes: int
@@ -84,9 +90,20 @@ class Emitted:
 def emit(func: Func, target: Target) -> Emitted:
     """The function as a module."""
     emitter = _Emitter(func, target)
-    sizes = [loop.size for loop in emitter.plan.loops]
     lines = emitter.run()
-    return Emitted(lines, emitter.plan.scratch_bytes, max(sizes, default=1), emitter.feedback())
+    return Emitted(lines, emitter.plan.scratch_bytes, _work(emitter.plan, func.body), emitter.feedback())
+
+
+def _work(plan: Plan, block: Block) -> int:
+    """About how many elements a program handles."""
+    most = 1
+    for step in plan.steps[block]:
+        if isinstance(step, Run):
+            most = max(most, plan.loops[step.first].size)
+        elif step.regions:
+            trips = 1 if isinstance(step, ops.If) else _USUAL_TRIPS
+            most = max(most, trips * max(_work(plan, region) for region in step.regions))
+    return most
 
 
 class _Emitter:
@@ -104,12 +121,16 @@ class _Emitter:
         text = self.text
         params = [*map(self._scalars.parameter, self.func.params), *EXTRA, *self._effects.parameters]
         text.write(ANNOTATION)
-        name, attributes = symbol(self.func.name), ""
+        name = symbol(self.func.name)
+        attributes = ["noimplicitfloat"] if any(isinstance(op, ops.While) for op in self.func.walk()) else []
         if self._effects.assertions:
-            inner, attributes = symbol(self.func.name, "checked"), ' attributes {passthrough = ["noinline"]}'
+            inner = symbol(self.func.name, "checked")
             self._effects.entry(name, inner, params)
             name = inner
-        with text.block(f"func.func {name}({', '.join(params)}){attributes}"):
+            attributes.append("noinline")
+        listed = ", ".join(f'"{attribute}"' for attribute in attributes)
+        passed = f" attributes {{passthrough = [{listed}]}}" if attributes else ""
+        with text.block(f"func.func {name}({', '.join(params)}){passed}"):
             self._shared_constants()
             self._scalars.write_parameters(self.func.params)
             text.write("%programs.step = arith.constant 1 : i64")
