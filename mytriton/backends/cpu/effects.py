@@ -15,7 +15,7 @@ from mytriton.backends.cpu.plan import Plan
 from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, dense, type_name
 from mytriton.ir import ops
-from mytriton.ir.core import Func, Op
+from mytriton.ir.core import Func
 from mytriton.types import ScalarType, element_of, i1, i32, i64, shape_of
 
 #: Where in the memory of a failure the C library's `jmp_buf` is; before it, 8 bytes each: the number of the assertion
@@ -64,9 +64,9 @@ class EffectWriter:
             text.write(f"%failure.returned = llvm.call @_setjmp(%failure.jump) : ({POINTER}) -> i32")
             text.write("%failure.zero = arith.constant 0 : i32")
             text.write("%failure.none = arith.cmpi eq, %failure.returned, %failure.zero : i32")
-            names, types = zip(*(p.split(" {")[0].split(": ") for p in params), strict=True)
+            names, kinds = zip(*(p.split(" {")[0].split(": ") for p in params), strict=True)
             with text.block("scf.if %failure.none"):
-                text.write(f"func.call {inner}({', '.join(names)}) : ({', '.join(types)}) -> ()")
+                text.write(f"func.call {inner}({', '.join(names)}) : ({', '.join(kinds)}) -> ()")
             text.write("func.return")
 
     def assert_scalar(self, op: ops.Assert) -> None:
@@ -120,8 +120,3 @@ class EffectWriter:
         types = f"(i64, i64, {POINTER}) -> ()"
         text.write(f"llvm.call %print.function({stem}.number, %program.i, %scratch.base) : {POINTER}, {types}")
         self.prints.append(op)
-
-
-def is_effect(op: Op) -> bool:
-    """Whether an operation is an assertion or a print."""
-    return isinstance(op, (ops.Assert, ops.Print))
