@@ -4,8 +4,8 @@ What one lane does to one address is ordered, and lanes are ordered across a red
 element is with one thread as long as the layout stays. So threads meet between two accesses, one of which writes:
 
 - to a scalar, by either: it belongs to every lane; each thread loads it for itself, one stores it;
-- to blocks of one size whose layouts differ, or of which the one that is loaded is held in copies: one thread stores
-  what the others have to read before. Stores of copies are made by one thread, in order;
+- to blocks of one size whose layouts differ, or of which the one that is loaded is held in copies that are used: one
+  thread stores what the others have to read before. Stores of copies are made by one thread, in order;
 - across a reduction, where no exchange has made them wait.
 
 Copies that are loaded while lanes of another block store to their addresses may differ, as those lanes are not ordered.
@@ -15,7 +15,6 @@ But where such a value decides the way that is taken, all threads must take the 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -24,21 +23,25 @@ from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.types import shape_of
 
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """An access since the last barrier, by its layout; `reduced`: a reduction came after it; `decides`: what is loaded
-    decides a way. `layout` is None for the reads of the exchange buffer."""
+    """An access since the last barrier, by its layout; `reduced`: a reduction came after it; `spreads`: copies of what
+    is loaded are used by more than the thread that stores such a block; `decides`: they decide a way. `layout` is None
+    for the reads of the exchange buffer."""
 
     layout: Layout | None
     writes: bool = False
     reduced: bool = False
+    spreads: bool = False
     decides: bool = False
 
 
 _State: TypeAlias = "frozenset[_Access]"
-_Found: TypeAlias = "tuple[_State, frozenset[Op]]"
+#: The accesses that are not ordered yet, and the barriers: before what, and why.
+_Found: TypeAlias = "tuple[_State, dict[Op, str]]"
 _BUFFER = _Access(None)
 
 
@@ -49,19 +52,15 @@ def uses_shared_memory(op: Op) -> bool:
     )
 
 
-def barriers(func: Func, layouts: Mapping[Value, Layout], reductions: Collection[Op]) -> frozenset[Op]:
-    """The operations before which all threads wait. `reductions` end a reduction each."""
-    return _Order(layouts, reductions, _deciding(func)).block(func.body, frozenset())[1]
+def barriers(func: Func, layouts: Mapping[Value, Layout], reductions: Collection[Op]) -> dict[Op, str]:
+    """The operations before which all threads wait, and why. `reductions` end a reduction each."""
+    return _Order(func, layouts, reductions).block(func.body, frozenset())[1]
 
 
-def _deciding(func: Func) -> set[Value]:
-    """The values that a condition or a bound is made from."""
-    sources: dict[Value, list[Value]] = {}
+def _deciding(func: Func) -> list[Value]:
+    """Conditions and bounds."""
     found: list[Value] = []
     for op in func.walk():
-        inner = [v for block in op.regions for v in yielded(block)]
-        made = [*op.results, *(p for block in op.regions for p in block.params)]
-        sources.update((v, [*op.operands, *inner]) for v in made)
         match op:
             case ops.While():
                 found += yielded(op.condition)
@@ -69,22 +68,44 @@ def _deciding(func: Func) -> set[Value]:
                 found += (op.lower, op.upper, op.step)
             case ops.If():
                 found.append(op.condition)
-    deciding: set[Value] = set()
-    while found:
-        value = found.pop()
-        if value not in deciding:
-            deciding.add(value)
-            found += sources.get(value, ())
-    return deciding
+    return found
+
+
+def _spread(func: Func) -> list[Value]:
+    """What threads take from each other, or from copies that are not those of a block they store."""
+    found: list[Value] = []
+    for op in func.walk():
+        match op:
+            case Convert() | PartialReduce() | ops.Broadcast():
+                found.append(op.source)
+            case ops.Reshape() if not shape_of(op.result.type):
+                found.append(op.source)
+    return found
+
+
+def _origins(func: Func, values: list[Value]) -> set[Value]:
+    """The values that any of `values` is made from, and these."""
+    sources: dict[Value, list[Value]] = {}
+    for op in func.walk():
+        inner = [v for block in op.regions for v in yielded(block)]
+        made = [*op.results, *(p for block in op.regions for p in block.params)]
+        sources.update((v, [*op.operands, *inner]) for v in made)
+    found: set[Value] = set()
+    while values:
+        value = values.pop()
+        if value not in found:
+            found.add(value)
+            values += sources.get(value, ())
+    return found
 
 
 class _Order:
-    def __init__(
-        self, layouts: Mapping[Value, Layout], reductions: Collection[Op], deciding: AbstractSet[Value]
-    ) -> None:
+    def __init__(self, func: Func, layouts: Mapping[Value, Layout], reductions: Collection[Op]) -> None:
         self._layouts = layouts
         self._reductions = reductions
-        self._deciding = deciding
+        deciding = _deciding(func)
+        self._spread = _origins(func, [*_spread(func), *deciding])
+        self._deciding = _origins(func, deciding)
         self._known: dict[tuple[Block, _State], _Found] = {}
 
     def block(self, block: Block, state: _State) -> _Found:
@@ -92,42 +113,46 @@ class _Order:
         loop looks at its body until nothing new comes from the end to the beginning."""
         before = state
         if (block, before) not in self._known:
-            found: set[Op] = set()
+            found: dict[Op, str] = {}
             for op in block.ops:
                 state, more = self._op(op, state)
                 found |= more
-            self._known[block, before] = state, frozenset(found)
+            self._known[block, before] = state, found
         return self._known[block, before]
 
     def _op(self, op: Op, state: _State) -> _Found:
         match op:
             case ops.If():
-                ends = [self.block(b, state) for b in op.regions]
-                return frozenset[_Access]().union(*(e for e, _ in ends)), frozenset[Op]().union(*(f for _, f in ends))
+                (after, found), (other, more) = (self.block(b, state) for b in op.regions)
+                return after | other, found | more
             case ops.For():
                 return self._loop((op.body,), state)
             case ops.While():
                 return self._loop((op.condition, op.body), state)
             case Convert() | PartialReduce() if uses_shared_memory(op):
-                return frozenset({_BUFFER}), frozenset({op} if _BUFFER in state else ())
+                return frozenset({_BUFFER}), {
+                    op: "the buffer in shared memory may still be read"
+                } if _BUFFER in state else {}
             case ops.Load() | ops.Store():
                 access = self._access(op)
-                if any(_must_wait(access, earlier) for earlier in state):
-                    return frozenset({access}), frozenset({op})
-                return state | {access}, frozenset()
+                reasons = sorted({why for earlier in state if (why := _conflict(access, earlier))})
+                if reasons:
+                    return frozenset({access}), {op: reasons[0]}
+                return state | {access}, {}
         if isinstance(op, PartialReduce) or op in self._reductions:
             state = frozenset(replace(a, reduced=a.layout is not None) for a in state)
-        return state, frozenset()
+        return state, {}
 
     def _access(self, op: ops.Load | ops.Store) -> _Access:
         layout = self._layouts[op.pointer]
         layout = layout.reshaped((layout.size,)) if layout.shape else layout
-        return _Access(layout, isinstance(op, ops.Store), decides=any(v in self._deciding for v in op.results))
+        spreads, decides = (any(v in found for v in op.results) for found in (self._spread, self._deciding))
+        return _Access(layout, isinstance(op, ops.Store), spreads=spreads, decides=decides)
 
     def _loop(self, blocks: tuple[Block, ...], state: _State) -> _Found:
         """A loop, whose last block may be left out the last time, or every time."""
         while True:
-            after, found = state, frozenset[Op]()
+            after, found = state, dict[Op, str]()
             for block in blocks:
                 end, (after, more) = after, self.block(block, after)
                 found |= more
@@ -136,16 +161,20 @@ class _Order:
             state |= after
 
 
-def _must_wait(access: _Access, earlier: _Access) -> bool:
+def _conflict(access: _Access, earlier: _Access) -> str:
+    """Why the threads must meet between two accesses; "" if they need not."""
     first, second = earlier.layout, access.layout
     if first is None or second is None or not (earlier.writes or access.writes):
-        return False
+        return ""
     if earlier.reduced:
-        return True
+        return "a reduction orders the accesses before and after it"
     scalars = (not first.shape, not second.shape)
     if any(scalars):
-        return not (all(scalars) and earlier.writes and access.writes)
+        stores = all(scalars) and earlier.writes and access.writes
+        return "" if stores else "every thread loads the scalar, and one stores it"
     copied = [a for a in (earlier, access) if not a.writes and a.layout is not None and a.layout.copies > 1]
-    if first.size == second.size:
-        return bool(copied) or first != second
-    return any(a.decides for a in copied)
+    if first.size == second.size and any(a.spreads for a in copied):
+        return "several threads load each element, and one stores it"
+    if first.size == second.size and first != second:
+        return "the elements were with other threads before"
+    return "all threads must see one value to take one way" if any(a.decides for a in copied) else ""

@@ -16,6 +16,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.stage import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +97,15 @@ class LaidOut:
 
     `func` holds the conversions and partial reductions that the layout step made. Every operation stands in one item,
     inline ones (constants, casts, splats) too, after its operands; scalars that depend on no load stand in the first
-    of their block. Operations that touch memory keep their order.
+    of their block. Operations that touch memory keep their order. `changes` say what was made again, converted and
+    taken apart, where threads wait, and why.
     """
 
     func: Func
     layouts: Mapping[Value, Layout]
     items: tuple[Item, ...]
     num_warps: int
+    changes: tuple[Change, ...] = ()
 
     def walk(self) -> Iterator[Item]:
         """Every item, outer before inner, in order."""

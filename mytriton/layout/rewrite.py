@@ -12,10 +12,12 @@ from collections.abc import Iterable, Sequence
 from mytriton.ir import ops
 from mytriton.ir.builder import Ids, complete
 from mytriton.ir.core import Block, Func, Op, Value, definitions
+from mytriton.ir.printer import Printer
 from mytriton.layout.choose import Choice, block_operands, operand_layout
 from mytriton.layout.layout import Layout, index_bits, replicated
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.routes import through
+from mytriton.stage import Change
 from mytriton.target import Target
 from mytriton.types import is_pointer, shape_of
 
@@ -24,12 +26,16 @@ _ACROSS = ("registers", "lanes", "warps")
 
 class Rewriter:
     """Rewrites one function. `layouts` are those of the values of the new one; `reductions` the operations in it that
-    end a reduction, where the accesses of different threads are ordered (SEMANTICS "order")."""
+    end a reduction, where the accesses of different threads are ordered (SEMANTICS "order"); `changes` what was done.
+    """
 
     def __init__(self, func: Func, target: Target) -> None:
         self.layouts: dict[Value, Layout] = {}
         self.reductions: set[Op] = set()
+        self.changes: list[Change] = []
         self._func = func
+        self._printer = Printer(func)
+        self._user: Op | None = None  # the operation that is being given its operands
         self._choice = Choice(func, target)
         self._scalar = replicated(target.num_warps)
         self._ids = Ids(func.next_value, func.next_inline)
@@ -66,6 +72,7 @@ class Rewriter:
         return block if unchanged else Block(block.params, made)
 
     def _op(self, op: Op, yields: Sequence[Layout]) -> None:
+        self._user = op
         match op:
             case ops.Yield():
                 self._places[op].append(_with(op, "values", self._all(op.values, yields)))
@@ -118,6 +125,7 @@ class Rewriter:
         """What is in registers first, then lanes, then warps; at last the axis goes away."""
         layout = self._choice.of([op.source], shape_of(op.source.type))
         value = self._want(op.source, layout)
+        held_by = []
         for place, across in enumerate(_ACROSS):
             unit, extent = index_bits(layout.shape, op.axis, 1), layout.shape[op.axis]
             held = sum(entry for entry in layout.map[place] if entry & unit * (extent - 1))
@@ -127,9 +135,13 @@ class Rewriter:
                     source=value, axis=op.axis, combine=op.combine, across=across, bits=held // unit, span=op.span
                 )
                 value = self._append(op, step, layout)
+                held_by.append(f"{1 << step.bits.bit_count()} {across}")
         last = ops.Reshape(source=value, shape=shape_of(op.result.type), results=op.results, span=op.span)
         self._places[op].append(last)
         self.reductions.add(last)
+        steps = "; ".join(self._printer.op(made) for made in self._places[op])
+        why = f"the elements along the axis are held by {' x '.join(held_by) or 'one register'}"
+        self.changes.append(Change("layout", "reduce", self._printer.op(op), steps, op.span, why))
         self._define(op.result, op.result, self._home(op.result), op)
 
     # --- values -------------------------------------------------------------------------------------------------------
@@ -145,6 +157,7 @@ class Rewriter:
     def _append(self, place: Op | Block, op: Op, layout: Layout, hint: str = "") -> Value:
         """A new operation with one result at the place of another."""
         done = complete(op, self._ids, hint)
+        self._printer.define(done)
         self._places[place].append(done)
         self.layouts[done.result] = layout
         return done.result
@@ -185,6 +198,7 @@ class Rewriter:
         place = self._place_of[value]
         if value in self._versions:
             self._versions[value][layout] = self._append(place, new, layout, value.hint)
+            self._log("again", value, f"cheaper to make again than to convert to {layout}")
         else:
             self._places[place].append(new)
             self._define(value, value, layout, place)
@@ -196,9 +210,18 @@ class Rewriter:
         way = min(ways, key=("registers", "shuffle", "shared").index)
         place = self._place_of[value]
         span = place.span if isinstance(place, Op) else None
-        self._versions[value][layout] = self._append(
-            place, Convert(source=ways[way], through=way, span=span), layout, value.hint
-        )
+        convert = Convert(source=ways[way], through=way, span=span)
+        self._versions[value][layout] = self._append(place, convert, layout, value.hint)
+        self._log("convert", value, f"wanted in {layout}")
+
+    def _log(self, rule: str, value: Value, why: str) -> None:
+        """Note the last operation that was appended: another version of a value."""
+        made, user = self._places[self._place_of[value]][-1], self._user
+        old = self._definitions.get(value)
+        before = value.id if old is None or old.regions else self._printer.op(old)
+        span = user.span if user is not None else None
+        by = f", by `{self._printer.op(user)}`" if user is not None else ""
+        self.changes.append(Change("layout", rule, before, self._printer.op(made), span, why + by))
 
 
 def _with(op: Op, field: str, values: tuple[Value, ...]) -> Op:

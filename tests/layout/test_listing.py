@@ -96,3 +96,38 @@ def test_lines_are_linked() -> None:
     assert (found["%25"].span, found["%25"].values) == (at(4), ("%25", "%10"))
     assert (found["%28"].span, found["%28"].values) == (at(9), ("%28", "%22"))
     assert found["%15"].span == at(3) and {"%15", "%11", "%12", "trips"} <= set(found["%15"].values)
+
+
+def test_the_log_says_what_was_done_and_why() -> None:
+    """Row sums are stored where they are, so their places are made again; a transposed tile is converted."""
+    b, x, out = Tiles(), pointer("x", i32), pointer("out", i32)
+    b.span = at(2)
+    tile = b.load(x, b.index((32, 64)))
+    rows = b.add(ops.Arange, start=0, end=32)
+    column = b.broadcast(b.shaped(rows, (1, 32)), (64, 32))
+    b.span = at(4)
+    b.store(out, rows, b.load(x, rows))
+    b.span = at(5)
+    b.store(out, rows, b.reduce(tile, 1))
+    b.span = at(6)
+    b.store(out, b.index((64, 32)), b.binary(ops.Add, b.add(ops.Transpose, source=tile, order=(1, 0)), column))
+    changes = lay_out(b.finish("k", (x, out)), Target()).changes
+    assert [(c.rule, c.span, c.before) for c in changes] == [
+        ("reduce", at(5), "%17 = reduce %10 {axis=1, combine=add} : vector<32 x i32>"),
+        ("again", at(5), "%11 = arange {start=0, end=32} : vector<32 x i32>"),
+        ("convert", at(6), "%29 = add %28, %13 : vector<64x32 x i32>"),
+        ("barrier", at(5), ""),
+    ]
+    assert [c.after for c in changes][1:] == [
+        "%33 = arange {start=0, end=32} : vector<32 x i32>",
+        "%34 = convert %29 {through=shared} : vector<64x32 x i32>",
+        "store %18, %17",
+    ]
+    assert [c.why for c in changes] == [
+        "the elements along the axis are held by 4 registers x 16 lanes",
+        "cheaper to make again than to convert to layout<32: register=[8, 16], lane=[0, 0, 0, 0, 1], warp=[2, 4]>, by "
+        "`store %18, %17`",
+        "wanted in layout<64x32: register=[1, 2, 512, 1024], lane=[4, 8, 16, 32, 64], warp=[128, 256]>, by "
+        "`store %30, %29`",
+        "a reduction orders the accesses before and after it",
+    ]

@@ -18,7 +18,7 @@ from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested
 from mytriton.target import Target
 from mytriton.types import ScalarType, bf16, f16, f32, f64, i1, i32, i64, shape_of
-from tests.ir.kernels import pointer
+from tests.ir.kernels import copy_kernel, pointer
 from tests.layout.tiles import Tiles, check, matmul, numbers, reduction, softmax
 
 SHAPES = [(1,), (2,), (64,), (1024,), (1, 1), (1, 128), (64, 32), (8, 4, 16), (2, 1024)]
@@ -230,12 +230,12 @@ def test_swapped_values_keep_their_layout() -> None:
 
 
 def test_a_cheap_value_is_made_again_rather_than_converted() -> None:
-    b, x, out = Tiles(), pointer("x", i32), pointer("out", i32)
+    b, x, y, out = Tiles(), pointer("x", i32), pointer("y", i32), pointer("out", i32)
     lanes = b.add(ops.Arange, start=0, end=64)
     b.store(out, lanes, b.load(x, lanes))
     column = b.broadcast(b.shaped(b.binary(ops.Mul, lanes, lanes), (64, 1)), (64, 32))
-    b.store(x, b.index((64, 32)), column)
-    laid_out = check(b.finish("k", (x, out)), [numbers((2048,)), np.zeros(64, np.int32)])
+    b.store(y, b.index((64, 32)), column)
+    laid_out = check(b.finish("k", (x, y, out)), [numbers((64,)), np.zeros(2048, np.int32), np.zeros(64, np.int32)])
     assert exchanges(laid_out) == []
     ranges = [op for op in laid_out.func.walk() if isinstance(op, ops.Arange) and op.end == 64]
     assert len({laid_out.layouts[op.result].map for op in ranges}) == 2
@@ -301,6 +301,7 @@ def test_copies_are_read_by_all_before_one_of_them_stores() -> None:
     args: list[Any] = [numbers((16,)), np.zeros(512, np.int32)]
     laid_out = check(b.finish("k", (x, out)), args)
     assert barriers(laid_out)[0] == ["store"]
+    assert barriers(lay_out(copy_kernel(16), Target())) == []  # nobody needs the copies here
     with pytest.raises(AssertionError):  # the warps that come later have read what the first has stored
         simulate.run(without_barriers(laid_out), args, (1,))
         assert len(set(args[1].tolist())) == 1

@@ -16,8 +16,6 @@ from mytriton.backends.nvidia.device import probe
 from mytriton.backends.nvidia.launch import MEMREF, POINTER, load_cubin
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir.core import Func
-from mytriton.layout.assign import lay_out
-from mytriton.layout.printer import layout_lines
 from mytriton.stage import Clock, Compilation, Line, Stage
 from mytriton.target import CHIPS, Target
 
@@ -61,13 +59,10 @@ class MlirBackend:
         return bases(func)[1] if target.abi == "memref" else []
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+        layout = nvidia.layout_stage(func, target)
+        yield layout
         with Clock() as clock:
-            laid_out = lay_out(func, target)
-        stage = Stage("layout", "ir", "layout", seconds=clock.seconds, artifact=laid_out)
-        stage.make_lines = lambda: layout_lines(laid_out)
-        yield stage
-        with Clock() as clock:
-            lines = emit(laid_out, target)
+            lines = emit(layout.artifact, target)
         reason = mlir_available()
         if reason is None:
             yield from self._run(lines, target, clock.seconds)

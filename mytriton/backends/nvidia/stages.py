@@ -37,6 +37,7 @@ def layout_stage(func: Func, target: Target) -> Stage:
             "barriers": sum(item.barrier for item in items),
             "shared bytes": shared_bytes(laid_out),
         }
+        stage.changes = laid_out.changes
         stage.make_lines = lambda: layout_lines(laid_out)
     stage.seconds = clock.seconds
     return stage
