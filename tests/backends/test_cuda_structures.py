@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,7 @@ from tests.backends.gpu_control_cases import collatz, control_cases, rotation
 from tests.backends.gpu_tile_cases import reductions, tile_cases, transposed
 from tests.backends.private_programs import private_case
 from tests.backends.scattered import scatter
+from tests.backends.structured_kernels import add_tiles, compiled, gcd, row_sum, softmax
 from tests.ir.kernels import at, pointer
 from tests.ir.structured import branch, loop, while_loop
 
@@ -259,3 +261,29 @@ def test_shuffles_combine_the_lanes() -> None:
     start = lines.index("for (int lane = 16; lane > 0; lane /= 2) {")
     assert lines[start + 1] == "v4 = v4 + __shfl_xor_sync(0xffffffffu, v4, lane);"
     assert not any("shared" in line for line in lines)
+
+
+# --- through all stages -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kernel", "constants"),
+    [(row_sum, {"BLOCK": 512}), (add_tiles, {"BM": 16, "BN": 32}), (gcd, {})],
+    ids=["row_sum", "add_tiles", "gcd"],
+)
+def test_texts(kernel: Callable[..., Any], constants: dict[str, int], golden: Callable[[str, str], None]) -> None:
+    golden(f"{kernel.__name__}.cu", compiled(kernel, Target(), **constants).stage("cuda").text)
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90"])
+def test_a_softmax_down_to_instructions(chip: str) -> None:
+    compilation = compiled(softmax, Target(chip=chip), BLOCK=1024).run()
+    sass = compilation.stage("sass").text
+    assert (sass.count("LDG.E.128"), sass.count("STG.E.128"), sass.count(" LDG."), sass.count(" STG.")) == (2, 2, 2, 2)
+    assert sass.count("SHFL.BFLY") >= 10 and sass.count("BAR.SYNC") == 3
+    assert "LDL" not in sass and "STL" not in sass
+    assert compilation.stage("layout").stats["exchanges"] == 6
+    assert compilation.stage("layout").stats["shared bytes"] == compilation.stage("cubin").stats["shared"] == 512
+    # The lines of a reduction lead to the call that asked for it.
+    shuffles = {line.span.line for line in compilation.stage("ptx").lines if "shfl" in line.text and line.span}
+    assert shuffles == {6, 8}
