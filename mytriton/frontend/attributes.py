@@ -28,6 +28,9 @@ _VALUE: dict[str, Callable[[Type], Any]] = {
     "numel": lambda type_: prod(shape_of(type_)),
 }
 
+#: What conversions are called in NumPy and torch.
+_CONVERSIONS = ("astype", "bool", "double", "float", "half", "int", "long", "type_as")
+
 _SCALAR: dict[str, Callable[[ScalarType], Any]] = {
     "name": lambda t: NAMES[t],
     "primitive_bitwidth": lambda t: t.bits,
@@ -139,7 +142,7 @@ def of_value(s: Semantics, span: Span, base: Operand, name: str) -> Item:
         return Method(base, name)
     if name in NOT_YET:
         raise Mistake("MT135", f"`.{name}` is not supported yet", span, NOT_YET[name])
-    near = get_close_matches(name, [*METHODS, *_VALUE], 1)
+    near = ["to(dtype)"] if name in _CONVERSIONS else get_close_matches(name, [*METHODS, *_VALUE], 1)
     hint = f"did you mean `.{near[0]}`?" if near else f"values have .to(dtype), {', '.join(f'.{n}' for n in _VALUE)}"
     raise Mistake("MT134", f"{s.describe(base)} has no `.{name}`", span, hint)
 

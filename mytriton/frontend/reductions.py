@@ -10,13 +10,16 @@ from mytriton import language as tl
 from mytriton.frontend.builtins import propagates_nan
 from mytriton.frontend.memory import given
 from mytriton.frontend.registry import FUNCTIONS, builtin
-from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.semantics import Semantics, is_float_operand
 from mytriton.frontend.shapes import axis_argument
-from mytriton.frontend.values import Item, Known, Mistake, Operand
+from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
 from mytriton.types import ScalarType, element_of, f32, i32, is_float, shape_of, u32
+
+#: What these are of two values instead of along an axis, which are easily confused.
+_OF_TWO: dict[type[Op], str] = {ops.Maximum: "larger", ops.Minimum: "smaller"}
 
 
 def _numbers(s: Semantics, input: Operand, name: str) -> tuple[Value, ScalarType]:
@@ -35,6 +38,12 @@ def _reduce(
     shape = shape_of(value.type)
     keep = keep_dims is not None and bool(s.known(keep_dims, "`keep_dims`"))
     axis = given(axis)
+    if axis is not None and isinstance(axis.item, Tuple):
+        hint = "reduce one axis after the other, or all of them with axis=None"
+        raise Mistake("MT211", f"the axis must be an integer, got {s.describe(axis)}", axis.span, hint)
+    if axis is not None and op in _OF_TWO and (isinstance(axis.item, Value) or is_float_operand(axis)):
+        message = f"the axis must be a constexpr integer, got {s.describe(axis)}"
+        raise Mistake("MT211", message, axis.span, f"the {_OF_TWO[op]} of two values is tl.{op.opcode}(x, y)")
     if axis is None:
         if shape:
             flat = s.reshape(value, (prod(shape),))

@@ -283,5 +283,5 @@ def is_float_operand(operand: Operand) -> bool:
 _LOAD = "read what it points to with tl.load(...)"
 _INSTEAD = {
     "**": "write x * x, or tl.pow(x, y) of floats",
-    "@": "matrix products are not supported yet",
+    "@": "matrix products are not supported yet; multiply and sum: tl.sum(a[:, :, None] * b[None, :, :], axis=1)",
 }

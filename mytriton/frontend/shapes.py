@@ -26,6 +26,7 @@ def _extent(s: Semantics, length: int, what: str, span: Span, given: Operand) ->
             what = f"{what} with {s.text(given.span)} = {given.item.value}"
         above = tl.next_power_of_2(length)
         hint = f"use {above} and a mask for the elements beyond {length}" if length > 0 else "use a power of 2"
+        hint = "write the extent: -1 does not stand for what is left" if length == -1 else hint
         raise Mistake("MT220", f"{what} must be a power of 2, got {length}", span, hint)
 
 

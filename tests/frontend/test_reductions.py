@@ -148,7 +148,10 @@ WRONG = [
     ("tl.sum(p)", 12, "MT203 tl.sum takes numbers, got `p` (vector<8 x ptr<f32>>)"),
     ("tl.sum(i, 1)", 15, "MT221 axis 1 is out of range of `i` (vector<8 x i32>)"),
     ("tl.sum(n, 0)", 15, "MT221 axis 0 is out of range of `n` (i32)"),
-    ("tl.max(i, axis=n)", 20, "MT210 the axis must be a constexpr, but `n` (i32) is not"),
+    ("tl.sum(i, axis=n)", 20, "MT210 the axis must be a constexpr, but `n` (i32) is not"),
+    ("tl.max(i, n)", 15, "MT211 the axis must be a constexpr integer, got `n` (i32)"),
+    ("tl.min(a, 0.0)", 15, "MT211 the axis must be a constexpr integer, got 0.0"),
+    ("tl.sum(i, (0, 1))", 15, "MT211 the axis must be an integer, got `(0, 1)` (a tuple)"),
     ("tl.sum(i, 0, dtype=tl.int1)", 24, "MT203 tl.sum does not add bools as bools"),
     ("tl.xor_sum(a)", 16, "MT203 tl.xor_sum takes integers and bools, got `a` (vector<8 x f32>)"),
     ("tl.softmax(i)", 16, "MT203 tl.softmax takes floats, got `i` (vector<8 x i32>)"),
@@ -168,6 +171,17 @@ WRONG = [
 def test_mistakes(statement, column, message):
     text = f"def k(x, n):\n    i = tl.arange(0, 8)\n    p = x + i\n    a = tl.load(p)\n    {statement}"
     assert errors(text, "*fp32, i32") == [f"6:{column} {message}"]
+
+
+def test_hints_say_what_was_meant():
+    def hint(statement):
+        (found,) = hints(f"def k(x, n):\n    i = tl.arange(0, 8)\n    {statement}", "*fp32, i32")
+        return found
+
+    assert hint("tl.max(i, n)") == "the larger of two values is tl.maximum(x, y)"
+    assert hint("tl.min(i, 0.5)") == "the smaller of two values is tl.minimum(x, y)"
+    assert hint("tl.sum(i, axis=(0, 1))") == "reduce one axis after the other, or all of them with axis=None"
+    assert hint("i.astype(tl.int8)") == "did you mean `.to(dtype)`?"
 
 
 def test_return_indices_may_be_refused_in_words():

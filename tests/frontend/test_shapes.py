@@ -228,7 +228,8 @@ WRONG = [
         "",
     ),
     ("m.view(64)", 5, "MT223 tl.view keeps the number of elements: `m` (vector<8x4 x i32>) has 32, (64,) 64", ""),
-    ("m.reshape(-1)", 15, "MT220 the extent of a block must be a power of 2, got -1", "use a power of 2"),
+    ("m.reshape(-1)", 15, "MT220 the extent of a block must be a power of 2, got -1",
+     "write the extent: -1 does not stand for what is left"),
     ("m.reshape(n)", 15, "MT210 an extent of a block's shape must be a constexpr, but `n` (i32) is not",
      "declare the parameter as `n: tl.constexpr`"),
     (
