@@ -55,6 +55,7 @@ class StatementParser(ExpressionParser):
             case ast.For():
                 return self._for(node)
             case ast.While():
+                self._refuse_else(node)
                 span = self._positions.through(node, node.test)
                 return t.While(span, self.expr(node.test), self.body(node.body))
             case ast.Assert():
@@ -65,12 +66,15 @@ class StatementParser(ExpressionParser):
         return None
 
     def _for(self, node: ast.For) -> t.Stmt:
-        if node.orelse:
-            where = self._positions.span(node.orelse[0])
-            hint = "put those statements after the loop"
-            self._error("MT110", "`else` of a `for` is not part of the kernel language", where, hint)
+        self._refuse_else(node)
         target = self._name(self._target(node.target))
         return t.For(self._positions.through(node, node.iter), target, self.expr(node.iter), self.body(node.body))
+
+    def _refuse_else(self, node: ast.For | ast.While) -> None:
+        if node.orelse:
+            where, word = self._positions.span(node.orelse[0]), "for" if isinstance(node, ast.For) else "while"
+            hint = "put those statements after the loop"
+            self._error("MT110", f"`else` of a `{word}` is not part of the kernel language", where, hint)
 
     def _name(self, target: t.Target) -> t.Name:
         if isinstance(target, t.Name):

@@ -200,4 +200,7 @@ def _where(op: Op, units: Sequence[SourceUnit]) -> str:
     where = location(op.span, units)
     if not where and op.span is not None:
         where = f"line {op.span.line} of the kernel, column {op.span.column}"
+    site = op.span.call_site if op.span is not None else None
+    while site is not None:
+        where, site = f"{where}, called from {location(site, units)}", site.call_site
     return where

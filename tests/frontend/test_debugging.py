@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -23,26 +25,53 @@ def checked(x, out, n, NAME: tl.constexpr):
     tl.store(out + i, v)
 
 
+def failure(kernel, *args, **constexprs):
+    """The statements that a failed assertion names, innermost first, and its message."""
+    with pytest.raises(LaunchError) as caught:
+        kernel[1](*args, backend="interp", **constexprs)
+    places, message = str(caught.value).split(": assertion failed in ")
+    lines = Path(__file__).read_text().split("\n")
+    return [lines[int(place.split(":")[1]) - 1].strip() for place in places.split(", called from ")], message
+
+
+@pytest.mark.parametrize(("x", "n"), [([0, 1, 2, 3], 4), ([0, 1, 2, -3], 3)])
+def test_assertions_that_hold(x, n):
+    out = np.zeros(4, f32)
+    checked[1](np.array(x, f32), out, n, NAME="x", backend="interp")
+    assert out.tolist() == x
+
+
 @pytest.mark.parametrize(
-    ("x", "n", "message"),
+    ("x", "n", "statement", "message"),
     [
-        ([0, 1, 2, 3], 4, None),
-        ([0, 1, 2, -3], 3, None),
-        ([0, 1, -2, -3], 3, "21:5: assertion failed in lane 2 of program (0, 0, 0): x is negative"),
-        ([0, 1, 2, 3], 0, "20:5: assertion failed in program (0, 0, 0): n > 0"),
-        ([0, 10, 2, 3], 4, "22:5: assertion failed in lane 1 of program (0, 0, 0): large"),
+        ([0, 1, -2, -3], 3, "tl.device_assert(v >= 0", "lane 2 of program (0, 0, 0): x is negative"),
+        ([0, 1, 2, 3], 0, "assert n > 0", "program (0, 0, 0): n > 0"),
+        ([0, 10, 2, 3], 4, "assert v[:, None] < 10", "lane 1 of program (0, 0, 0): large"),
     ],
 )
-def test_assertions_stop_the_launch(x, n, message):
+def test_assertions_stop_the_launch(x, n, statement, message):
     out = np.zeros(4, f32)
-    if message is None:
-        checked[1](np.array(x, f32), out, n, NAME="x", backend="interp")
-        assert out.tolist() == x
-    else:
-        with pytest.raises(LaunchError) as caught:
-            checked[1](np.array(x, f32), out, n, NAME="x", backend="interp")
-        assert str(caught.value).endswith(message)
-        assert out.tolist() == [0] * 4
+    (place,), found = failure(checked, np.array(x, f32), out, n, NAME="x")
+    assert place.startswith(statement)
+    assert found == message
+    assert out.tolist() == [0] * 4
+
+
+@triton.jit
+def positive(v):
+    assert v > 0
+    return v
+
+
+@triton.jit
+def asks(out, n):
+    tl.store(out, positive(n))
+
+
+def test_an_assertion_in_a_helper_says_who_called_it():
+    places, message = failure(asks, np.zeros(1, i32), 0)
+    assert places == ["assert v > 0", "tl.store(out, positive(n))"]
+    assert message == "program (0, 0, 0): v > 0"
 
 
 def test_assertions_of_constexprs():

@@ -142,6 +142,8 @@ SYNTAX_ERRORS = [
     ("try: pass\n    finally: pass", 5, "`try`"),
     ("for j in range(2): break", 24, "`break`"),
     ("for j in range(2): pass\n    else: pass", 11, "`else` of a `for`"),
+    ("while n > 2: pass\n    else: pass", 11, "`else` of a `while`"),
+    ("for j in range(2): continue", 24, "`continue`"),
 ]
 
 
@@ -149,7 +151,7 @@ SYNTAX_ERRORS = [
 def test_python_that_kernels_lack(statement, column, what):
     (found,) = errors(PREAMBLE + "    " + statement, SIGNATURE)
     code = "MT111" if what.startswith("assigning") else "MT110"
-    line = 6 if what == "`else` of a `for`" else 5
+    line = 6 if "`else`" in what else 5
     assert found == f"{line}:{column} {code} {what} is not part of the kernel language"
     if what != "assigning to an attribute":
         assert hints(PREAMBLE + "    " + statement, SIGNATURE) != [""]
