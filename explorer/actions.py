@@ -31,6 +31,14 @@ ACTIONS = (
     Action(
         "run", ("r",), ("f8",), "run", "Run the example and check it, on the GPU, else on the CPU; end a run", "Kernel"
     ),
+    Action(
+        "run(True)",
+        ("v",),
+        ("ctrl+n",),
+        "",
+        "Run it after every stage: which one breaks the numbers",
+        "Kernel",
+    ),
     Action("backend", ("b",), ("f2",), "backend", "Next backend: cuda, mlir, cpu, interp", "Kernel"),
     Action("stage(-1)", ("left_square_bracket",), ("f6",), "", "Previous stage in the listing", "Panes"),
     Action("stage(1)", ("right_square_bracket",), ("f7",), "stage", "Next stage in the listing", "Panes"),

@@ -58,6 +58,7 @@ class Options:
     signature: str = ""
     execute: bool = True
     stage: str = ""
+    every_stage: bool = False
 
     def settings(self) -> Settings:
         """What the UI starts with."""
@@ -96,7 +97,16 @@ class Options:
     def run_request(self, text: str, kernel: str | None, example: int, fallback: bool) -> RunRequest:
         """What to ask the engine to run."""
         return RunRequest(
-            self.path, text, kernel, self.backend, self.chip, self.num_warps, self.defines, example, fallback
+            self.path,
+            text,
+            kernel,
+            self.backend,
+            self.chip,
+            self.num_warps,
+            self.defines,
+            example,
+            fallback,
+            self.every_stage,
         )
 
 
@@ -163,6 +173,7 @@ def _parser() -> _Parser:
     what.add_argument(
         "--signature", metavar="SIG", default="", help='argument types, such as "*fp32:16, *fp32, i32, 64"'
     )
+    what.add_argument("--every-stage", action="store_true", help="with --check: after every stage, to find a wrong one")
     what.add_argument("--no-exec", action="store_true", help="never execute the file, only read it")
     instead = parser.add_argument_group("instead of the UI").add_mutually_exclusive_group()
     instead.add_argument("--stages", action="store_true", help="one line a stage: name, status, ms, cause")
@@ -213,6 +224,8 @@ def parse(argv: Sequence[str]) -> Options:
         raise unknown("backend", backend, BACKENDS)
     if found.chip not in CHIPS:
         raise unknown("chip", found.chip, tuple(CHIPS))
+    if found.every_stage and not found.check:
+        raise Misused("--every-stage says how --check goes about it; give both")
     if found.check and found.no_exec:
         raise BadInput("--check runs the file's examples, so it cannot go with --no-exec; leave one of them away")
     modes: dict[Mode, bool] = {
@@ -234,4 +247,5 @@ def parse(argv: Sequence[str]) -> Options:
         found.signature,
         not found.no_exec,
         found.print or "",
+        found.every_stage,
     )

@@ -252,5 +252,8 @@ def _print_report(kernel: str, label: str, report: RunReport) -> None:
         parts.append(f"reference: {report.reference}")
     parts += [text for text in (report.note, report.message.strip()) if text]
     print("  ".join([head, "; ".join(parts)]))
+    for step in report.steps:
+        where = f"  line {step.line}" if step.line is not None else ""
+        print(f"      {'ok' if step.ok else 'FAIL':<6}{step.stage}{where}  {step.text}".rstrip())
     for finding in report.diagnostics:
         print(_text(finding), file=sys.stderr)

@@ -25,7 +25,7 @@ from mytriton.ir.memory import Memory
 from mytriton.launch import JITFunction, Launch
 from mytriton.layout import simulate
 from mytriton.layout.program import LaidOut
-from mytriton.source import Span
+from mytriton.source import SourceUnit, Span
 from mytriton.target import Target
 
 
@@ -56,11 +56,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The steps in order; `culprit` is the first that differs, and `origin` what writes its first wrong element."""
+    """The steps in order; `culprit` is the first that differs, and `origin` what writes its first wrong element, whose
+    span is in `units`. Without a reference of the author's (`has_reference`) all stages are compared with the first."""
 
     steps: tuple[Step, ...]
     culprit: Step | None
     origin: Origin | None
+    units: tuple[SourceUnit, ...]
+    has_reference: bool
 
 
 def locate(
@@ -77,8 +80,8 @@ def locate(
         if listener is not None:
             listener(step)
         if not step.ok:
-            return Located(tuple(steps), step, run.origin(step))
-    return Located(tuple(steps), None, None)
+            return run.located(steps, step)
+    return run.located(steps, None)
 
 
 class _Run:
@@ -88,6 +91,11 @@ class _Run:
         self.compilation = self.launch.compilation
         self.expected: Mapping[str, Any] | None = example.expected
         self.first: Func | None = None
+
+    def located(self, steps: list[Step], culprit: Step | None) -> Located:
+        """The verdict over these steps."""
+        origin = self._origin(culprit) if culprit is not None else None
+        return Located(tuple(steps), culprit, origin, self.compilation.units, self.example.expected is not None)
 
     def _fresh(self) -> dict[str, Any]:
         return {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in self.example.args.items()}
@@ -149,7 +157,7 @@ class _Run:
                 outputs += [] if unchanged.ok else [unchanged]
         return Step(name, tuple(outputs))
 
-    def origin(self, step: Step) -> Origin | None:
+    def _origin(self, step: Step) -> Origin | None:
         """The last store to the first wrong element, as the first SSA stage does it; None if nothing writes it."""
         wrong = next((o for o in step.outputs if not o.ok and o.first is not None), None)
         if wrong is None or self.first is None or wrong.first is None:

@@ -44,7 +44,8 @@ class CompileRequest:
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """Run one example of a kernel on a backend and check it. With `fallback` a backend that cannot run here is replaced
-    by `cpu`, or `interp` where that one cannot either, and the report says so."""
+    by `cpu`, or `interp` where that one cannot either, and the report says so. With `every_stage` it is run after every
+    stage, to find the one that breaks the numbers."""
 
     path: str
     text: str
@@ -55,6 +56,7 @@ class RunRequest:
     defines: dict[str, Any] = field(default_factory=dict)
     example: int = 0
     fallback: bool = True
+    every_stage: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from explorer.engine.messages import RunRequest
-from explorer.engine.views import diagnostic_view
-from explorer.model.result import DiagnosticView, OutputReport, RunReport
+from explorer.engine.views import diagnostic_view, place
+from explorer.model.result import DiagnosticView, OutputReport, RunReport, StepView
 from mytriton import check
 from mytriton.backends.nvidia.device import probe
 from mytriton.diagnostics import CompileError, LaunchError
 from mytriton.examples import Example, ExampleCase
 from mytriton.launch import JITFunction
+from mytriton.locate import Step, locate
 from mytriton.target import Target
 
 
@@ -36,6 +38,32 @@ def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend
         reference=report.reference,
         message=f"{', '.join(changed)} should not have changed" if changed else "",
     )
+
+
+def located(
+    kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, listener: Callable[[Step], None]
+) -> RunReport:
+    """Run a case after every stage and find the first that differs; raises what compiling and launching raise."""
+    chip = _chip_here() if backend in ("cuda", "mlir") else request.chip
+    found = locate(kernel, _redefined(case, request), Target(backend, chip), listener)
+    steps = [StepView(step.stage, step.ok, _step_text(step)) for step in found.steps]
+    if found.origin is not None:
+        lines = place(found.origin.span, found.units, request.path)
+        where = f"program {found.origin.program}, lane {found.origin.lane}"
+        steps[-1] = replace(steps[-1], text=f"{steps[-1].text}; written by {where}", line=lines[0])
+    last = found.steps[-1]
+    views = tuple(_output_view(o) for o in last.outputs)
+    reference = "NumPy" if found.has_reference else "the first stage"
+    return RunReport(found.culprit is None, backend, outputs=views, reference=reference, steps=tuple(steps))
+
+
+def _step_text(step: Step) -> str:
+    wrong = next((o for o in step.outputs if not o.ok), None)
+    if wrong is None:
+        return step.error or step.reason
+    first = ", ".join(map(str, wrong.first or ()))
+    count = f"{wrong.mismatches} of {wrong.size} differ"
+    return f"{wrong.name}[{first}] is {wrong.actual}, expected {wrong.expected}; {count}"
 
 
 def _redefined(case: ExampleCase, request: RunRequest) -> ExampleCase:

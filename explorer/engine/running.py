@@ -14,12 +14,13 @@ from explorer.engine.arguments import type_text
 from explorer.engine.child import Abandoned, Channel
 from explorer.engine.loading import Loaded, LoadFailed, described, load, print_own_frames
 from explorer.engine.plain import to_plain
-from explorer.engine.reporting import checked, diagnosed
+from explorer.engine.reporting import checked, diagnosed, located
 from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
 from mytriton import backends
 from mytriton.diagnostics import CompileError, MytritonError
 from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
+from mytriton.locate import Step
 from mytriton.specialize import bind, specialize
 from mytriton.stage import Clock
 
@@ -134,6 +135,9 @@ class Worker:
             print_own_frames(error, request.path)
             return replace(report, message=described(error))
 
+    def _after(self, step: Step) -> None:
+        self._channel.enter("run", f"running the example after stage '{step.stage}'")
+
     def _check(self, kernel: JITFunction, request: m.RunRequest, report: RunReport) -> RunReport:
         backend, note = request.backend, ""
         reason = backends.get(backend).available()
@@ -143,6 +147,9 @@ class Worker:
                 return replace(report, message=reason, unavailable=True)
             note = f"ran on the {backend} backend, not on {request.backend}: {reason}"
         case = kernel.examples[request.example]
+        if request.every_stage:
+            found = located(kernel, case, request, backend, self._after)
+            return replace(found, kernel=kernel.name, example=case.label, note=note)
         self._channel.enter("run", f"running {kernel.name}, {case.label}, on backend {backend}")
         found = checked(kernel, case, request, backend)
         return replace(found, kernel=kernel.name, example=case.label, note=note)

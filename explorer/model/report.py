@@ -150,7 +150,7 @@ def where(report: RunReport) -> str:
 
 def verdict(report: RunReport) -> str:
     """PASS, FAIL, or that it did not run."""
-    if report.unavailable or (not report.ok and not report.outputs):
+    if report.unavailable or not (report.ok or report.outputs or report.steps):
         return "NOT RUN"
     return "PASS" if report.ok else "FAIL"
 
@@ -191,12 +191,24 @@ def run_lines(session: Session, width: int = 1000) -> Lines:
     if session.report_is_stale:
         rows.append("stale: the text was edited since; r (F8) runs it again")
     rows += [report.note] if report.note else []
+    steps = _step_lines(report, width)
     rows += [f"{o.name}: {_output(o)}" for o in report.outputs]
     if report.reference:
         rows.append(f"reference: {report.reference}")
     rows += report.message.splitlines()
     lines = tuple(LineView(part) for row in rows for part in folded(row, width))
-    return (*lines, *(problem_lines(report.diagnostics, width) if report.diagnostics else ()))
+    return (lines[0], *steps, *lines[1:], *(problem_lines(report.diagnostics, width) if report.diagnostics else ()))
+
+
+def _step_lines(report: RunReport, width: int) -> Lines:
+    """The result after every stage; a wrong one leads to its line."""
+    lines = []
+    for step in report.steps:
+        word = "ok" if step.ok and not step.text else "skipped" if step.ok else "FAIL"
+        where = f"  line {step.line}" if step.line is not None else ""
+        row = f"{word:<8}{step.stage}{where}  {step.text}".rstrip()
+        lines += [LineView(part, step.line, 1 if step.line else None) for part in folded(row, width)]
+    return tuple(lines)
 
 
 def counts(problems: Sequence[DiagnosticView]) -> str:

@@ -188,12 +188,24 @@ class OutputReport:
 
 
 @dataclass(frozen=True, slots=True)
+class StepView:
+    """The example's result after one stage; `text` says how it differs, or why the stage was not run. `line` is where
+    the first wrong element is stored."""
+
+    stage: str
+    ok: bool
+    text: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """One example run and checked.
 
     `backend` and `device` are what it really ran on; `note` says so if another backend was asked for. `reference` is
     what the outputs were compared with ("NumPy" or "interpreter"). `message` is why it could not run or failed as a
-    whole; `unavailable` is True if the backend cannot run on this machine at all.
+    whole; `unavailable` is True if the backend cannot run on this machine at all. `steps` are there if it was run after
+    every stage: the last one is the first that differs, if one does.
     """
 
     ok: bool
@@ -208,6 +220,7 @@ class RunReport:
     message: str = ""
     unavailable: bool = False
     diagnostics: tuple[DiagnosticView, ...] = ()
+    steps: tuple[StepView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ class Session:
             shown=tuple(shown),
         )
 
-    def run_request(self) -> RunRequest:
+    def run_request(self, every_stage: bool = False) -> RunRequest:
         """The example on the selected backend; on the CPU where that one cannot run here."""
         s = self.settings
         return RunRequest(
@@ -152,6 +152,7 @@ class Session:
             num_warps=s.num_warps,
             defines=s.defines,
             example=self.example,
+            every_stage=every_stage,
         )
 
     def opened(self, generation: int) -> None:

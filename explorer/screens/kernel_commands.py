@@ -33,8 +33,8 @@ class KernelCommands(MainBase):
         self.session.busy, self.session.running = None, False
         self.update()
 
-    def action_run(self) -> None:
-        """Run and check the example; end the run that is under way."""
+    def action_run(self, every_stage: bool = False) -> None:
+        """Run and check the example, also after every stage; end the run that is under way."""
         if self.session.running:
             self.action_cancel()
             return
@@ -46,7 +46,9 @@ class KernelCommands(MainBase):
                 severity="warning",
             )
             return
-        self.session.ran(self.engine.run(self.session.run_request()))
+        self.session.ran(self.engine.run(self.session.run_request(every_stage)))
+        if every_stage:
+            self.go_to_pane("run")
         self.update()
 
     def action_choose(self) -> None:
