@@ -45,18 +45,9 @@ class _Planner:
     def plan(self) -> Plan:
         """The plan of all that was given to `block`."""
         slots, size = self.lives.allocate(self._runs)
-        lives = self.lives
-        return Plan(
-            self.steps,
-            self.loops,
-            lives.made_in,
-            lives.last_use,
-            slots,
-            size,
-            self.groups,
-            self.definitions,
-            self.order,
-        )
+        made_in, last_use = self.lives.made_in, self.lives.last_use
+        facts = self.groups, self.definitions, self.order
+        return Plan(self.steps, self.loops, made_in, last_use, slots, size, *facts)
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 
@@ -105,13 +96,17 @@ class _Planner:
         self._join(op, self._new_loop(size) if number is None else number)
 
     def _access(self, op: Load | Store) -> None:
-        size = size_of(op.pointer)
+        size, volatile = size_of(op.pointer), isinstance(op, Load) and op.volatile
         earliest = self._earliest(op.operands, size)
+        if volatile:
+            self._close()
         last = len(self.loops) - 1
         fits = self._start <= last and self.loops[last].size == size and earliest <= last
         self._join(op, last if fits and not _must_cut(self.loops[last], op) else self._new_loop(size))
         for guard in self.groups[op.pointer].guards:
             self._read(guard, self._start - 0.5)
+        if volatile:
+            self._close()
 
     def _alone(self, op: Op, size: int) -> None:
         """A run of one loop that does one operation."""
@@ -216,19 +211,22 @@ class _Planner:
 
     def _structured(self, op: Op) -> None:
         self._close()
-        begin = len(self.loops) - 0.5
-        mark = self.lives.mark()
         match op:
             case ops.If():
                 for result in _blocks(op.results):
-                    self.lives.give(result, begin)
+                    self.lives.give(result, len(self.loops) - 0.5)
+            case ops.For():
+                self._carry(op.initial, op.carried, op.results)
+            case ops.While():
+                self._carry(op.initial, op.body.params, op.results, op.condition.params)
+        begin, mark = len(self.loops) - 0.5, self.lives.mark()
+        match op:
+            case ops.If():
                 self.block(op.then, op.results)
                 self.block(op.orelse, op.results)
             case ops.For():
-                self._carry(op.initial, op.carried, op.results)
                 self.block(op.body, op.carried)
             case ops.While():
-                self._carry(op.initial, op.body.params, op.results, op.condition.params)
                 self.block(op.condition)
                 self.block(op.body, op.body.params)
         end = len(self.loops) - 0.5
