@@ -1,6 +1,8 @@
-"""Compares a backend with the interpreter on random kernels: `python -m tests.fuzz --seconds 600 --backend cpu`.
+"""Compares backends with the interpreter on random kernels: `python -m tests.fuzz --seconds 600 --backend cpu`.
 
-Prints each kernel on which they differ, cut down to the lines that matter, and how many were tried.
+Prints each kernel on which they differ, cut down to the lines that matter, writes it to a file that the explorer opens,
+and says how many were tried. Backend `stages` runs the SSA after each pass and the laid-out programs; `emulated-cuda`
+and `emulated-mlir` run what is emitted for a GPU on the CPU, thread by thread.
 """
 
 from __future__ import annotations
@@ -23,13 +25,21 @@ from mytriton.check import ulp_distance
 from mytriton.ir import interp
 from mytriton.ir.core import Func
 from mytriton.layout import simulate
+from tests import emulated
 from tests.random_kernels import Case, case
 from tests.random_programs import program
 from tests.running import GPU, Runner
 from tests.stage_runs import stages_of
 
+BACKENDS = ("cpu", "stages", "emulated-cuda", "emulated-mlir", *GPU)
 #: How far results of exp, log and the like may be from the interpreter's, which is within half a unit (float64: one).
 ULPS = {"float16": 1, "bfloat16": 1, "float32": 2, "float64": 5}
+
+
+def fits(what: Case, backend: str) -> bool:
+    """Whether a kernel means something on a backend: the host's order all lanes; and arrays are copied to a GPU one by
+    one, even those that are parts of another one."""
+    return backend == "cpu" or not (what.ordered or (backend in GPU and what.alias))
 
 
 def kernel_of(text: str, folder: Path, name: str) -> JITFunction:
@@ -45,8 +55,13 @@ def kernel_of(text: str, folder: Path, name: str) -> JITFunction:
 
 def run(kernel: JITFunction, what: Case, backend: str) -> list[Any]:
     """The arguments after a launch."""
-    args = what.arguments()
-    Runner(backend)(kernel, what.grid, *args, **what.constants, enable_fp_fusion=not what.multiplies)
+    args, fused = what.arguments(), not what.multiplies
+    if backend.startswith("emulated-"):
+        warps = random.Random(what.seed).choice((1, 2, 4))
+        options = {"num_warps": warps, "enable_fp_fusion": fused}
+        emulated.run(backend.split("-")[1], kernel, what.grid, args, what.constants, **options)
+    else:
+        Runner(backend)(kernel, what.grid, *args, **what.constants, enable_fp_fusion=fused)
     return args
 
 
@@ -59,7 +74,7 @@ def run_stages(kernel: JITFunction, what: Case) -> Iterator[tuple[str, list[Any]
         args = what.arguments()
         if isinstance(artifact, Func):
             interp.run(artifact, args, launch.grid)
-        elif not what.ordered:
+        elif fits(what, "stages"):
             order = chance.sample(range(artifact.num_warps), artifact.num_warps)
             simulate.run(artifact, args, launch.grid, order)
         else:
@@ -71,8 +86,6 @@ def differences(what: Case, actual: list[Any], expected: list[Any]) -> list[str]
     """The arrays that differ, each with the first element that does."""
     found = []
     for name, mine, wanted in zip(what.arrays, actual, expected, strict=False):
-        if not mine.size:
-            continue
         if mine.dtype.kind in "biu":
             wrong = mine.view(f"u{mine.itemsize}") != wanted.view(f"u{mine.itemsize}")
         else:
@@ -90,15 +103,12 @@ def differences(what: Case, actual: list[Any], expected: list[Any]) -> list[str]
 def trouble(what: Case, folder: Path, name: str, backend: str = "cpu") -> str:
     """What is wrong with a kernel: '' if nothing is, the kind first."""
     kernel = kernel_of(what.source(), folder, name)
+    found: list[str] = []
     try:
         expected = run(kernel, what, "interp")
-        if backend == "stages":
-            for stage, args in run_stages(kernel, what):
-                found = [f"{stage}: {difference}" for difference in differences(what, args, expected)]
-                if found:
-                    break
-        else:
-            found = differences(what, run(kernel, what, backend), expected)
+        ran = run_stages(kernel, what) if backend == "stages" else [("", run(kernel, what, backend))]
+        for stage, args in ran:
+            found = found or [f"{stage} {text}".strip() for text in differences(what, args, expected)]
     except CompileError as error:
         first = next(d for d in error.diagnostics if d.severity == "error")
         return f"{'refused' if first.stage in ('tree', 'ssa') else 'broken'}: {first.message}"
@@ -108,13 +118,14 @@ def trouble(what: Case, folder: Path, name: str, backend: str = "cpu") -> str:
 
 
 def smallest(what: Case, kind: str, folder: Path, backend: str) -> Case:
-    """The kernel with every line removed that is not needed for the same kind of trouble."""
+    """The kernel with every line and helper removed that is not needed for the same kind of trouble."""
     tries = 0
-    for count in (8, 4, 2, 1, 1):
-        at = len(what.lines)
+    for field, count in (*(("lines", n) for n in (8, 4, 2, 1, 1)), ("helpers", 1)):
+        at = len(getattr(what, field))
         while at > 0:
             at = max(0, at - count)
-            shorter = dataclasses.replace(what, lines=what.lines[:at] + what.lines[at + count :])
+            kept = getattr(what, field)
+            shorter = dataclasses.replace(what, **{field: kept[:at] + kept[at + count :]})
             tries += 1
             try:
                 same = shorter.lines and trouble(shorter, folder, f"s{tries}", backend).startswith(kind)
@@ -124,38 +135,66 @@ def smallest(what: Case, kind: str, folder: Path, backend: str) -> Case:
     return what
 
 
+def saved(what: Case, problem: str, folder: Path) -> Path:
+    """Write a kernel to a file with its launch as an example, which the explorer opens and `--check` runs."""
+    named = dict(zip((*what.arrays, *what.scalars), what.arguments(), strict=True))
+    arrays = [name for name, value in named.items() if isinstance(value, np.ndarray)]
+    memories = {name: named[name].base if named[name].base is not None else named[name] for name in arrays}
+    lines = [f'"""{problem}"""', "", "import ml_dtypes", "import numpy as np", "", what.source(), "", "@k.example()"]
+    lines += ["def found():"]
+    for number, memory in enumerate({id(m): m for m in memories.values()}.values()):
+        lines.append(f"    memory{number} = np.frombuffer(bytearray.fromhex({memory.tobytes().hex()!r}), np.uint8)")
+        for name in arrays:
+            if memories[name] is memory:
+                start = named[name].ctypes.data - memory.ctypes.data
+                type_ = "ml_dtypes.bfloat16" if named[name].dtype.name == "bfloat16" else f'"{named[name].dtype.name}"'
+                part = f"memory{number}[{start} : {start + named[name].nbytes}]"
+                lines.append(f"    {name} = {part}.view({type_})")
+    values = [f'"{name}": {name if name in arrays else value!r}' for name, value in named.items()]
+    values += [f'"{name}": {value!r}' for name, value in what.constants.items()]
+    fusion = f'options={{"enable_fp_fusion": {not what.multiplies}}}'
+    lines.append(f"    return triton.Example(args={{{', '.join(values)}}}, grid={what.grid}, {fusion})")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"kernel{what.seed}.py"
+    path.write_text("\n".join(lines).replace("float('inf')", 'float("inf")') + "\n")
+    return path
+
+
+def shrunk(what: Case, problem: str, backend: str, folder: Path) -> str:
+    """A kernel that a backend gets wrong, made short: its trouble, its text, and the file it stands in."""
+    with tempfile.TemporaryDirectory() as name:
+        short = smallest(what, problem.split(":")[0], Path(name), backend)
+        found = trouble(short, Path(name), "shortest", backend)
+    inputs = f"{short.scalars} {short.constants} {short.arrays} grid={short.grid} alias={short.alias}"
+    return f"{found}\n{short.source()}{inputs}\n{saved(short, f'{backend}: {found}', folder)}"
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--backend", default="cpu", choices=("cpu", "stages", *GPU))
+    parser.add_argument("--backend", default="cpu", choices=BACKENDS)
     parser.add_argument("--straight", action="store_true", help="kernels without run-time control flow and shapes")
     parser.add_argument("--count", type=int, default=sys.maxsize)
+    parser.add_argument("--save", type=Path, default=Path(tempfile.gettempdir(), "mytriton-fuzz"))
     options = parser.parse_args()
     until, tried = time.monotonic() + options.seconds, 0
     compared, refused, bad = 0, 0, 0
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
         while time.monotonic() < until and tried < options.count:
             seed, tried = options.seed + tried, tried + 1
             what = case(seed) if options.straight else program(seed)
-            if options.backend in GPU and (what.ordered or what.alias):
-                continue  # what one lane does to another's elements is not ordered, and arrays are copied one by one
-            compared += 1
-            problem = trouble(what, folder, f"k{seed}", options.backend)
-            if not problem:
+            if options.backend != "stages" and not fits(what, options.backend):
                 continue
-            kind = problem.split(":")[0]
-            if kind == "refused":
+            compared += 1
+            problem = trouble(what, Path(name), f"k{seed}", options.backend)
+            if problem.startswith("refused"):
                 refused += 1
                 print(f"--- seed {seed}: {problem}")
-                continue
-            bad += 1
-            short = smallest(what, kind, folder, options.backend)
-            found = trouble(short, folder, f"r{seed}", options.backend)
-            inputs = f"{short.scalars} {short.constants} {short.arrays} grid={short.grid} alias={short.alias}"
-            print(f"--- seed {seed}: {found}\n{short.source()}{inputs}", flush=True)
+            elif problem:
+                bad += 1
+                print(f"--- seed {seed}: {shrunk(what, problem, options.backend, options.save)}", flush=True)
     print(f"{compared} kernels: {bad} differ, {refused} refused")
 
 

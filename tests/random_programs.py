@@ -127,7 +127,11 @@ class ProgramWriter(ShapeWriter):
             self.emit(f"{pointer} = {array} + {self.offs}")
         self.emit(f"for {variable} in {self.pick(('range', 'tl.range'))}({self.pick(bounds)}):")
         self.loops += 1
-        before, self.pool = self.pool, [*self.pool, Expr(variable, "int32", False)]
+        # In Triton's interpreter the variable is a Python number.
+        count = f"i{self.number}" if self.portable else variable
+        if self.portable:
+            self.emit(f"    {count} = t * 0 + {variable}")
+        before, self.pool = self.pool, [*self.pool, Expr(count, "int32", False)]
         if moves:
             found = f"tl.load({pointer}, mask={self.mask_name}, other=0)"
             as_is = self.arrays[array] != "int1" or not self.portable

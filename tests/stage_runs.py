@@ -29,6 +29,14 @@ def each_stage(kernel: JITFunction, case: ExampleCase) -> Iterator[tuple[str, An
     yield from stages_of(launch_of(kernel, case)[0].compilation)
 
 
+def optimized(compilation: Compilation) -> Func:
+    """The SSA that backends get."""
+    last = [name for name in compilation.planned if name.startswith("opt/")][-1]
+    func: Func = compilation.stage(last).artifact
+    compilation.raise_if_failed()
+    return func
+
+
 def stages_of(compilation: Compilation, **options: Any) -> Iterator[tuple[str, Any]]:
     """The same of a compilation; options are those of the target of the layout."""
     func: Func | None = None
