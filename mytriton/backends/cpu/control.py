@@ -41,7 +41,7 @@ class ControlWriter:
             head = f"{self._names(results)} = {head} -> ({self._types(results)})"
         with self.text.block(head):
             self._body(op, op.then)
-        if results or op.orelse.ops[:-1]:
+        if op.results or op.orelse.ops[:-1]:  # blocks that it yields are copied to where they are kept
             with self.text.otherwise():
                 self._body(op, op.orelse)
 
