@@ -57,7 +57,7 @@ def softmax(x, out, stride, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-
 
 
 def compiled(function: Callable[..., Any], target: Target, **constants: int) -> Compilation:
-    """A compilation for arrays (x, y and out) and sizes that are known to divide by 16; those of `gcd` hold integers."""
+    """A compilation for arrays (x, y and out) and sizes that are known to divide by 16; those of `gcd` are integers."""
     kernel = kernel_of(function)
     names = [p.name for p in kernel.params if p.name not in constants]
     element = i32 if function is gcd else f32

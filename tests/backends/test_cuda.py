@@ -178,6 +178,16 @@ def test_a_kernel_and_parameters_with_impossible_names_compile() -> None:
         assert ".entry p_main(" in ptx and ptx.count("st.global") == 5
 
 
+def test_a_kernel_may_be_called_like_a_function_of_the_compiler() -> None:
+    for name in ("abs", "norm", "roundf", "assert", "row_sum"):
+        b, out = Builder(), pointer("out", i32)
+        b.append(ops.Store(pointer=out, value=b.constant(1, i32)))
+        case = Case(b.finish(name, (out,)), ())
+        symbol = name if name == "row_sum" else f"p_{name}"
+        ptx = nvrtc.compile_ptx(emitted(case, Target()), options(Target())).ptx
+        assert f".entry {symbol}(" in ptx
+
+
 def test_constants_are_exact() -> None:
     assert literal(-(2**31), i32) == "(-2147483647 - 1)"
     assert literal(-(2**63), i64) == "(-9223372036854775807LL - 1)"

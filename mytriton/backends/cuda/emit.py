@@ -17,7 +17,7 @@ from mytriton.backends.cuda.facts import VIEWS, Facts
 from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.cuda.loops import Loop, Part, Structure
 from mytriton.backends.cuda.memory import Memory
-from mytriton.backends.cuda.names import mangle
+from mytriton.backends.cuda.names import mangle_kernel
 from mytriton.backends.cuda.positions import position
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
@@ -43,7 +43,7 @@ def emit(laid_out: LaidOut, target: Target) -> list[Line]:
 
 def kernel_symbol(func: Func) -> str:
     """The name under which the kernel is in the cubin."""
-    return mangle(func.name)
+    return mangle_kernel(func.name)
 
 
 class _Emitter:

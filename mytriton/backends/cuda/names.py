@@ -23,13 +23,26 @@ _USED = """
 threadIdx blockIdx blockDim gridDim warpSize r lane part round printf max min
 expf exp logf log sqrtf sqrt fabsf fabs fmaxf fmax fminf fmin
 fmodf fmod exp2f exp2 log2f log2 rsqrtf rsqrt sinf sin cosf cos tanhf tanh erff erf floorf floor ceilf ceil powf pow
-fmaf fma rintf main linux unix
+fmaf fma rintf main linux unix NULL
+"""
+
+#: Functions that NVRTC declares, each also with an `f` behind its name: no kernel can be called so.
+_DECLARED = """
+abs acos acosh asin asinh atan atan2 atanh cbrt copysign cosh cospi cyl_bessel_i0 cyl_bessel_i1 erfc erfcinv erfcx
+erfinv exp10 expm1 fdim fdivide frexp hypot ilogb j0 j1 jn ldexp lgamma llrint llround log10 log1p logb lrint lround
+modf nan nearbyint nextafter norm norm3d norm4d normcdf normcdfinv rcbrt remainder remquo rhypot rint rnorm rnorm3d
+rnorm4d round scalbln scalbn sincos sincospi sinh sinpi tan tgamma trunc y0 y1 yn
+"""
+_OTHERS_DECLARED = """
+labs llabs ullmin ullmax llmin llmax umin umax clock clock64 malloc free assert dim3 size_t ptrdiff_t clock_t va_list
+std
 """
 
 _RESERVED = frozenset((_KEYWORDS + _USED).split())
 # `v3`, `vc3` and `v3_...` name values and what belongs to them, `mt_...` helper functions, `p_...` names mangled here;
 # `__...` and `_X...` are reserved.
 _OURS = re.compile(r"vc?\d+(_.*)?|mt_.*|p_.*|_[A-Z_].*|.*__.*")
+_NOT_FOR_KERNELS = frozenset([*_OTHERS_DECLARED.split(), *(n + f for n in _DECLARED.split() for f in ("", "f"))])
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -38,6 +51,15 @@ def mangle(name: str) -> str:
     character but ASCII letters and digits written as its code point: `float` -> `p_float`, `α` -> `p__3b1_`."""
     if _PLAIN.fullmatch(name) and name not in _RESERVED and not _OURS.fullmatch(name):
         return name
+    return _escape(name)
+
+
+def mangle_kernel(name: str) -> str:
+    """As `mangle`, for the kernel itself."""
+    return _escape(name) if name in _NOT_FOR_KERNELS else mangle(name)
+
+
+def _escape(name: str) -> str:
     return "p_" + "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in name)
 
 
