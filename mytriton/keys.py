@@ -35,6 +35,12 @@ def names_key(kernel: Kernel, seen: set[Hashable] | None = None) -> Hashable:
     return tuple([(name, spelled(value, seen)) for name, value in kernel.names.items()])
 
 
+def launch_key(kernel: Kernel) -> Hashable:
+    """The same for a live kernel, quickly: helpers by what they are now (`LiveKernel.stamp`)."""
+    names = kernel.names.items()
+    return tuple([(name, value.live.stamp if is_kernel(value) else spelled(value)) for name, value in names])
+
+
 def code_key(kernel: Kernel, seen: set[Hashable] | None = None) -> Hashable:
     """Equal for kernels that compile to the same, wherever they stand in their file."""
     seen = set() if seen is None else seen

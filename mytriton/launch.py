@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, overload
 
 from mytriton import backends
@@ -14,13 +13,11 @@ from mytriton.backends.base import Launcher
 from mytriton.compile import SHARED, compile_kernel, source_stage
 from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example, ExampleCase
-from mytriton.frontend.kernel import MISSING, Kernel
-from mytriton.frontend.names import Lookup, used_names
-from mytriton.frontend.read import kernel_of, lookup_in
-from mytriton.frontend.syntax import function_of
+from mytriton.frontend.kernel import Kernel
+from mytriton.frontend.read import LiveKernel
 from mytriton.frontend.tree import Stmt
 from mytriton.ir.core import Func, Op
-from mytriton.keys import names_key
+from mytriton.keys import launch_key
 from mytriton.options import (
     OPTIONS,
     backend_of,
@@ -153,9 +150,7 @@ class JITFunction:
         functools.update_wrapper(self, function)
         self.function = function
         self.examples: list[ExampleCase] = []
-        self._read: Kernel | None = None
-        self._used: tuple[str, ...] = ()
-        self._lookup: Lookup
+        self.live = LiveKernel(function)
         self._shapes: dict[Any, CallShape] = {}
         self._cache: dict[Any, _Entry] = {}
         self._lock = threading.Lock()
@@ -168,17 +163,7 @@ class JITFunction:
     @property
     def kernel(self) -> Kernel:
         """The kernel as the frontend takes it, with the values its globals have now. Raises `CompileError`."""
-        read = self._read
-        if read is None:
-            read = kernel_of(self.function)
-            self._used = used_names(function_of(read.unit)[0])
-            self._lookup = lookup_in(self.function)
-            self._read = read
-        lookup, known = self._lookup, read.names
-        if any(lookup(name) is not known.get(name, MISSING) for name in self._used):
-            names = {name: value for name in self._used if (value := lookup(name)) is not MISSING}
-            read = self._read = replace(read, names=names)
-        return read
+        return self.live.kernel
 
     def __getitem__(self, grid: Any) -> Callable[..., LaunchResult]:
         """A launcher for `grid`: an int, up to three ints, or a function of the arguments by name giving these."""
@@ -204,7 +189,7 @@ class JITFunction:
         """Forget every compilation of this kernel, and its source."""
         with self._lock:
             self._cache.clear()
-            self._read = None
+            self.live.forget()
             self._shapes = {}
 
     def example(self, **values: Any) -> Callable[[Callable[..., Example]], Callable[..., Example]]:
@@ -260,7 +245,7 @@ class JITFunction:
         return Launch(entry, extents, [bound[name] for name, _, _ in specialization.params], runs)
 
     def _entry(self, kernel: Kernel, specialization: Specialization, target: Target) -> _Entry:
-        key = (names_key(kernel), specialization.key, target)
+        key = (launch_key(kernel), specialization.key, target)
         entry = self._cache.get(key)
         if entry is None:
             with self._lock:

@@ -15,7 +15,7 @@ import numpy as np
 
 from mytriton.arrays import address_of
 from mytriton.frontend.kernel import Kernel
-from mytriton.keys import names_key
+from mytriton.keys import launch_key
 from mytriton.options import OPTIONS
 from mytriton.types import ScalarType
 
@@ -102,7 +102,7 @@ class CallShape:
             keys = [rules[type(value)](value) for rules, value in zip(self._rules, values, strict=False)]
         except LookupError:
             return None
-        return (names_key(kernel), *keys)
+        return (launch_key(kernel), *keys)
 
     def positions(self, names: list[str]) -> list[int]:
         """Where the arguments for some parameters are among the values."""

@@ -62,8 +62,9 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
         message = f"`{name}` cannot be called in a kernel"
         hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
         raise Mistake("MT132", message, span, hint)
-    imported = f"import what a kernel uses of it: from {getattr(value, '__name__', name)} import ..."
-    hint = imported if isinstance(value, ModuleType) else "pass it as an argument"
+    hint = "pass it as an argument"
+    if isinstance(value, ModuleType):
+        hint = f"import what a kernel uses of it: from {value.__name__} import ..."
     if isinstance(value, (str, tuple)):
         hint = f"write {name} = tl.constexpr({value!r}), or pass it as an argument"
     message = f"`{name}` is a global {what}; a kernel reads only numbers and tl.constexpr globals"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import linecache
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from types import CodeType, FunctionType
 from typing import Any
 
 from mytriton.diagnostics import CompileError, Diagnostic
-from mytriton.frontend.kernel import MISSING, Kernel
+from mytriton.frontend.kernel import MISSING, Kernel, is_kernel
 from mytriton.frontend.names import Lookup, parameters, used_names
-from mytriton.frontend.syntax import FunctionNode, Positions, first_line, functions, parse_text, unit_of
+from mytriton.frontend.syntax import FunctionNode, Positions, first_line, function_of, functions, parse_text, unit_of
 from mytriton.language import constexpr
 from mytriton.source import SourceUnit
 
@@ -102,3 +104,57 @@ def kernel_of(function: Callable[..., Any]) -> Kernel:
         parameters(node, positions, lookup, _defaults(function, node)),
         {name: value for name, value in found.items() if value is not MISSING},
     )
+
+
+#: Numbers for `LiveKernel.version`: none is given twice.
+_versions = itertools.count()
+
+
+class LiveKernel:
+    """The kernel that a Python function describes, with the values its globals have whenever it is asked for."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._read: Kernel | None = None
+        self._used: tuple[str, ...] = ()
+        self._lookup: Lookup
+        self._helpers: tuple[Any, ...] = ()
+        self._version = -1
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel now. Raises `CompileError`."""
+        read = self._read
+        if read is None:
+            read = kernel_of(self._function)
+            self._used = used_names(function_of(read.unit)[0])
+            self._lookup = lookup_in(self._function)
+            return self._take(read)
+        lookup, known = self._lookup, read.names
+        if any(lookup(name) is not known.get(name, MISSING) for name in self._used):
+            names = {name: value for name in self._used if (value := lookup(name)) is not MISSING}
+            return self._take(replace(read, names=names))
+        return read
+
+    def _take(self, kernel: Kernel) -> Kernel:
+        self._helpers = tuple(value for value in kernel.names.values() if is_kernel(value))
+        self._version = next(_versions)
+        self._read = kernel
+        return kernel
+
+    def forget(self) -> None:
+        """Read the source anew when the kernel is asked for next."""
+        self._read = None
+
+    @property
+    def stamp(self) -> tuple[int, ...]:
+        """Equal only as long as neither the kernel nor any helper it calls changes."""
+        found, waiting, seen = [], [self], {self}
+        while waiting:
+            one = waiting.pop()
+            _ = one.kernel  # brings the version up to date
+            found.append(one._version)
+            new = [h.live for h in one._helpers if h.live not in seen]
+            seen.update(new)
+            waiting += new
+        return tuple(found)
