@@ -87,12 +87,13 @@ class _Listing:
         return f"{text}{f', keeping {kept}' if kept else ''}:"
 
     def _exchange(self, op: Convert | PartialReduce) -> str:
+        """The line of an exchange, up to the layout of its result."""
         source, layout = self._printer.value(op.source), self._laid_out.layouts[op.source]
         if isinstance(op, Convert):
-            text = f"convert {source} from {self._names[layout]} through {_THROUGH[op.through]}"
-        else:
-            name, count = _NAMES.get(op.combine, op.combine), 1 << op.bits.bit_count()
-            text = f"{name} of {source} along axis {op.axis} across {count} {op.across}"
+            text, before = f"convert {source} through {_THROUGH[op.through]}", f" {self._names[layout]} ->"
+            return f"{op.result.id} = {text} : {op.result.type}{before}"
+        name, count = _NAMES.get(op.combine, op.combine), 1 << op.bits.bit_count()
+        text = f"{name} of {source} along axis {op.axis} across {count} {op.across}"
         return f"{op.result.id} = {text} : {op.result.type}"
 
     def _nested(self, item: Nested, indent: str) -> None:

@@ -73,7 +73,7 @@ def test_exchanges_and_nested_items() -> None:
         "for each of 16 registers of #b64x32, keeping %22:",
         "  %22 = trans %10 {order=(1, 0)} : vector<64x32 x i32> #b64x32",
         "barrier",
-        "%28 = convert %22 from #b64x32 through shared memory : vector<64x32 x i32> #b64x32.2",
+        "%28 = convert %22 through shared memory : vector<64x32 x i32> #b64x32 -> #b64x32.2",
         "for each of 16 registers of #b64x32.2:",
         "  %23 = reshape %8 {shape=(64, 32)} : vector<64x32 x i32> #b64x32.2",
         "  %24 = addptr out, %23 : vector<64x32 x ptr<i32>> #b64x32.2",
