@@ -70,7 +70,7 @@ def _signed(t: ScalarType) -> bool:
 _QUERIES: dict[str, Callable[[ScalarType], Any]] = {
     "is_floating": lambda t: t.kind == "float",
     "is_standard_floating": lambda t: t.kind == "float",
-    "is_fp8": lambda t: False,
+    **{f"is_fp8{form}": lambda t: False for form in ("", "e4nv", "e4b8", "e4b15", "e5", "e5b16")},
     "is_int": lambda t: t.kind != "float",
     "is_int_signed": _signed,
     "is_int_unsigned": lambda t: t.kind != "float" and not _signed(t),

@@ -134,6 +134,7 @@ t.dtype.primitive_bitwidth == 1
 tl.load(b).dtype.is_floating()
 tl.load(b).dtype.is_standard_floating()
 not tl.load(b).dtype.is_fp8()
+not tl.load(b).dtype.is_fp8e4nv()
 tl.load(b).dtype.is_fp32()
 tl.load(b).dtype.name == "fp32"
 tl.load(b).dtype.fp_mantissa_width == 23
