@@ -52,8 +52,9 @@ def test_ptx_lines_are_the_text_and_point_to_the_line_that_calls_a_helper() -> N
 
 
 def test_a_cubin_comes_from_the_very_ptx_with_its_resources() -> None:
-    ptx_stage, cubin, sass = stages.finish(ptx(), lambda: EMITTED, "sm_90")
+    ptx_stage, cubin, sass = stages.finish(ptx(), lambda: EMITTED, Target(chip="sm_90"))
     assert cubin.artifact[:4] == b"\x7fELF"
+    assert cubin.stats["occupancy"] == 100
     assert cubin.stats["registers"] >= 6 and cubin.stats["spill_stores"] == cubin.stats["shared"] == 0
     assert line_of(sass.lines, "LDG.E") == line_of(sass.lines, "FFMA") == line_of(sass.lines, "STG.E") == 7
     assert line_of(sass.lines, "SR_CTAID.X") == 5
@@ -81,7 +82,7 @@ def test_the_assembler_log_gives_the_resources() -> None:
 
 def test_ptx_that_is_refused_names_its_line() -> None:
     broken = ptx().replace("fma.rn.f32", "fmaa.rn.f32")
-    _, cubin = stages.finish(broken, lambda: EMITTED, "sm_90")
+    _, cubin = stages.finish(broken, lambda: EMITTED, Target(chip="sm_90"))
     (diagnostic,) = cubin.diagnostics
     assert cubin.status == "failed" and diagnostic.code == "MT502"
     assert "Not a name of any known instruction: 'fmaa'" in diagnostic.message

@@ -63,7 +63,7 @@ class CudaBackend:
             except ToolFailed as failed:
                 yield Stage("ptx", "text", "ptx", "failed", diagnostics=(_diagnostic(failed, text.lines),))
                 return
-        yield from stages.finish(ptx, lambda: text.lines, target.chip, clock.seconds)
+        yield from stages.finish(ptx, lambda: text.lines, target, clock.seconds)
 
     def load(self, compilation: Compilation) -> Launcher:
         """A launcher of the compilation's cubin; the device is not touched before the first launch."""

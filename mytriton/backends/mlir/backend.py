@@ -89,7 +89,7 @@ class MlirBackend:
         stage = Stage("llvm", "text", "llvm", seconds=clock.seconds, artifact=llvm)
         stage.make_lines = lambda: llvm_lines(llvm, lines)
         yield stage
-        yield from nvidia.finish(ptx, lambda: lines, target.chip)
+        yield from nvidia.finish(ptx, lambda: lines, target)
 
     def load(self, compilation: Compilation) -> Launcher:
         reason = self.available()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from mytriton.backends.nvidia.disasm import disassemble, sass_lines
 from mytriton.backends.nvidia.lines import ptx_lines
 from mytriton.backends.nvidia.nvjitlink import Linked, link
+from mytriton.backends.nvidia.occupancy import Occupancy, occupancy
 from mytriton.backends.nvidia.shared import shared_bytes
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing
 from mytriton.diagnostics import Diagnostic
@@ -49,14 +50,14 @@ def skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
         yield Stage(name, "binary" if name == "cubin" else "text", name, "skipped", reason=reason)
 
 
-def finish(ptx: str, emitted: Emitted, chip: str, seconds: float = 0.0) -> Iterator[Stage]:
+def finish(ptx: str, emitted: Emitted, target: Target, seconds: float = 0.0) -> Iterator[Stage]:
     """The stages `ptx`, `cubin` and `sass`. `emitted` gives the lines that the PTX's `.loc` directives count (asked
     for only when links are wanted); `seconds` is what making the PTX took."""
     text = ptx.rstrip("\n")  # as the lines join to: what is shown is what is linked
     ptx_stage = Stage("ptx", "text", "ptx", seconds=seconds, artifact=text)
     ptx_stage.make_lines = lambda: ptx_lines(text, emitted())
     yield ptx_stage
-    cubin_stage = _cubin(ptx_stage, chip)
+    cubin_stage = _cubin(ptx_stage, target)
     yield cubin_stage
     if cubin_stage.ok:
         yield _sass(cubin_stage, ptx_stage)
@@ -64,14 +65,18 @@ def finish(ptx: str, emitted: Emitted, chip: str, seconds: float = 0.0) -> Itera
         yield from skipped(("sass",), cubin_stage.reason)
 
 
-def _cubin(ptx: Stage, chip: str) -> Stage:
+def _cubin(ptx: Stage, target: Target) -> Stage:
     stage = Stage("cubin", "binary", "text")
     with Clock() as clock:
         try:
-            linked = link(ptx.artifact, chip)
+            linked = link(ptx.artifact, target.chip)
+            used = linked.resources
             stage.artifact = linked.cubin
-            stage.stats = {**linked.resources, "bytes": len(linked.cubin)}
-            stage.make_lines = lambda: _summary(linked)
+            stage.stats = {**used, "bytes": len(linked.cubin)}
+            filled = occupancy(target.chip, target.threads, used["registers"], used["shared"])
+            if filled is not None:
+                stage.stats["occupancy"] = filled.percent
+            stage.make_lines = lambda: _summary(linked, filled)
         except ToolMissing as missing:
             stage.status, stage.reason = "skipped", str(missing)
         except ToolFailed as failed:
@@ -89,8 +94,11 @@ def _assembly_diagnostic(failed: ToolFailed, ptx: Stage) -> Diagnostic:
     return Diagnostic("MT502", str(failed), span, stage="cubin", hint="the PTX that was refused is the stage before")
 
 
-def _summary(linked: Linked) -> list[Line]:
+def _summary(linked: Linked, filled: Occupancy | None) -> list[Line]:
     figures = [Line(f"{name:<13}{value:>8}") for name, value in linked.resources.items()]
+    if filled is not None:
+        where = f"{filled.warps} of {filled.most} warps on a multiprocessor, limited by {' and '.join(filled.limits)}"
+        figures.append(Line(f"{'occupancy':<13}{filled.percent:>7}%  {where}"))
     return [Line(f"cubin: {len(linked.cubin)} bytes, linked by {linked.tool}"), *figures]
 
 
