@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,17 @@ from mytriton.target import Target
 from mytriton.types import ScalarType
 from tests.backends.emulate import build
 from tests.stage_runs import optimized
+
+
+@dataclass(frozen=True)
+class Job:
+    """A launch on NumPy arrays; `options` are those of the target."""
+
+    kernel: JITFunction
+    grid: Any
+    args: list[Any]
+    constants: dict[str, Any]
+    options: dict[str, Any]
 
 
 def unavailable(backend: str) -> str:
@@ -26,22 +39,25 @@ def unavailable(backend: str) -> str:
     return ""
 
 
-def run(
-    backend: str, kernel: JITFunction, grid: Any, args: list[Any], constants: dict[str, Any], **options: Any
-) -> None:
-    """Launch a kernel in place on NumPy arrays, as the threads of a GPU would do it."""
-    launch = kernel.prepare(grid, *args, **constants, backend="interp")
-    func = optimized(launch.compilation)
-    options["chip"] = "sm_75"  # where bfloat16 is made of integer operations, which g++ knows
-    target = Target(backend=backend, **options)
+def compiled(backend: str, jobs: Sequence[Job]) -> list[Callable[[], None]]:
+    """Compile kernels together; each result runs one, in place on its arrays, as the threads of a GPU would do it."""
+    # Before sm_80 bfloat16 is made of integer operations, which g++ knows, too.
+    targets = [Target(backend=backend, chip="sm_75", **job.options) for job in jobs]
+    launches = [job.kernel.prepare(job.grid, *job.args, **job.constants, backend="interp") for job in jobs]
+    funcs = [optimized(launch.compilation) for launch in launches]
     if backend == "mlir":
-        from tests.backends import gpu_on_cpu
+        from tests.backends.gpu_on_cpu import Kernels
 
-        gpu_on_cpu.run(func, target, launch.args, launch.grid)
-        return
-    listing = kernel.prepare(grid, *args, **constants, backend="cuda", **options).compilation
-    text = listing.stage("cuda").text
-    listing.raise_if_failed()
-    types = [DTYPES[p.type] if isinstance(p.type, ScalarType) else None for p in func.params]
+        kernels = Kernels(list(zip(funcs, targets, strict=True)))
+        return [lambda n=n, it=it: kernels.run(n, it.args, it.grid) for n, it in enumerate(launches)]
+    texts = []
+    for job, target in zip(jobs, targets, strict=True):
+        listing = job.kernel.prepare(
+            job.grid, *job.args, **job.constants, **job.options, backend="cuda", chip="sm_75"
+        ).compilation
+        texts.append((listing.stage("cuda").text, target.threads))
+        listing.raise_if_failed()
     with tempfile.TemporaryDirectory() as folder:
-        build([(text, target.threads)], Path(folder)).run(0, launch.grid, launch.args, types)
+        library = build(texts, Path(folder))
+    types = [[DTYPES[p.type] if isinstance(p.type, ScalarType) else None for p in func.params] for func in funcs]
+    return [lambda n=n, it=it: library.run(n, it.grid, it.args, types[n]) for n, it in enumerate(launches)]

@@ -10,11 +10,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib.util
+import itertools
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +56,33 @@ def kernel_of(text: str, folder: Path, name: str) -> JITFunction:
 
 def run(kernel: JITFunction, what: Case, backend: str) -> list[Any]:
     """The arguments after a launch."""
-    args, fused = what.arguments(), not what.multiplies
+    args = what.arguments()
     if backend.startswith("emulated-"):
-        warps = random.Random(what.seed).choice((1, 2, 4))
-        options = {"num_warps": warps, "enable_fp_fusion": fused}
-        emulated.run(backend.split("-")[1], kernel, what.grid, args, what.constants, **options)
+        emulated.compiled(backend.split("-")[1], [job(kernel, what, args)])[0]()
     else:
-        Runner(backend)(kernel, what.grid, *args, **what.constants, enable_fp_fusion=fused)
+        Runner(backend)(kernel, what.grid, *args, **what.constants, enable_fp_fusion=not what.multiplies)
     return args
+
+
+def job(kernel: JITFunction, what: Case, args: list[Any]) -> emulated.Job:
+    """A launch for the emulated GPU, on some number of warps."""
+    warps = random.Random(what.seed).choice((1, 2, 4))
+    options = {"num_warps": warps, "enable_fp_fusion": not what.multiplies}
+    return emulated.Job(kernel, what.grid, args, what.constants, options)
+
+
+def together(cases: Sequence[Case], folder: Path, backend: str) -> list[str]:
+    """What is wrong with each of several kernels on an emulated GPU: compiled together, they take far less time."""
+    kernels = [kernel_of(what.source(), folder, f"together{what.seed}") for what in cases]
+    actual = [what.arguments() for what in cases]
+    jobs = [job(*one) for one in zip(kernels, cases, actual, strict=True)]
+    try:
+        for launch in emulated.compiled(backend.split("-")[1], jobs):
+            launch()
+    except Exception:  # noqa: BLE001 (one by one, it will be seen whose it is)
+        return [trouble(what, folder, f"alone{what.seed}", backend) for what in cases]
+    found = [differences(w, a, run(k, w, "interp")) for k, w, a in zip(kernels, cases, actual, strict=True)]
+    return ["differs: " + "; ".join(texts) if texts else "" for texts in found]
 
 
 def run_stages(kernel: JITFunction, what: Case) -> Iterator[tuple[str, list[Any]]]:
@@ -179,23 +199,26 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=sys.maxsize)
     parser.add_argument("--save", type=Path, default=Path(tempfile.gettempdir(), "mytriton-fuzz"))
     options = parser.parse_args()
-    until, tried = time.monotonic() + options.seconds, 0
-    compared, refused, bad = 0, 0, 0
+    until, seeds, counts = time.monotonic() + options.seconds, iter(range(options.seed, sys.maxsize)), [0, 0, 0]
+    batch = 12 if options.backend.startswith("emulated-") else 1
     with tempfile.TemporaryDirectory() as name:
-        while time.monotonic() < until and tried < options.count:
-            seed, tried = options.seed + tried, tried + 1
-            what = case(seed) if options.straight else program(seed)
-            if options.backend != "stages" and not fits(what, options.backend):
-                continue
-            compared += 1
-            problem = trouble(what, Path(name), f"k{seed}", options.backend)
-            if problem.startswith("refused"):
-                refused += 1
-                print(f"--- seed {seed}: {problem}")
-            elif problem:
-                bad += 1
-                print(f"--- seed {seed}: {shrunk(what, problem, options.backend, options.save)}", flush=True)
-    print(f"{compared} kernels: {bad} differ, {refused} refused")
+        while time.monotonic() < until and counts[0] < options.count:
+            made = ((seed, case(seed) if options.straight else program(seed)) for seed in seeds)
+            fitting = (one for one in made if options.backend == "stages" or fits(one[1], options.backend))
+            chosen = list(itertools.islice(fitting, min(batch, options.count - counts[0])))
+            counts[0] += len(chosen)
+            if batch > 1:
+                problems = together([what for _, what in chosen], Path(name), options.backend)
+            else:
+                problems = [trouble(what, Path(name), f"k{seed}", options.backend) for seed, what in chosen]
+            for (seed, what), problem in zip(chosen, problems, strict=True):
+                if problem.startswith("refused"):
+                    counts[2] += 1
+                    print(f"--- seed {seed}: {problem}")
+                elif problem:
+                    counts[1] += 1
+                    print(f"--- seed {seed}: {shrunk(what, problem, options.backend, options.save)}", flush=True)
+    print(f"{counts[0]} kernels: {counts[1]} differ, {counts[2]} refused")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mytriton import backends
 from tests import emulated
-from tests.fuzz import differences, fits, kernel_of, run, saved, trouble
+from tests.fuzz import differences, fits, kernel_of, run, saved, together, trouble
 from tests.random_programs import program, program_of
 from tests.triton_reference import Triton, TritonError, triton_interpreter
 
@@ -49,25 +49,27 @@ def check(source: random.Random, backend: str, folder: Path) -> None:
 
 
 @given(CHANCE)
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_every_stage_does_what_the_interpreter_does(folder: Path, source: random.Random) -> None:
     check(source, "stages", folder)
 
 
 @given(CHANCE)
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_the_cpu_does_what_the_interpreter_does(folder: Path, source: random.Random) -> None:
     if reason := backends.get("cpu").available():
         pytest.skip(reason)
     check(source, "cpu", folder)
 
 
-@pytest.mark.parametrize(("backend", "count"), [("cuda", 3), ("mlir", 10)])
-def test_the_threads_of_a_gpu_do_what_the_interpreter_does(folder: Path, backend: str, count: int) -> None:
+@pytest.mark.parametrize("backend", ["cuda", "mlir"])
+def test_the_threads_of_a_gpu_do_what_the_interpreter_does(folder: Path, backend: str) -> None:
     if reason := emulated.unavailable(backend):
         pytest.skip(reason)
-    for seed in range(count):
-        check(random.Random(f"{backend} {seed}"), f"emulated-{backend}", folder)
+    cases = [what for what in map(program, range(12)) if fits(what, f"emulated-{backend}")]
+    for what, problem in zip(cases, together(cases, folder, f"emulated-{backend}"), strict=True):
+        assert problem == "", f"{what.source()}\n{saved(what, problem, folder / 'failed')}"
+    COUNTS[f"emulated-{backend}"] = len(cases)
 
 
 @pytest.mark.execution
