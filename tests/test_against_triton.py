@@ -19,6 +19,7 @@ from tests.dev_set.test_dev_set import LACKS as NOT_OURS
 from tests.dev_set.test_dev_set import MODULES as DEV_SET
 from tests.running import runner
 from tests.test_examples import MODULES as EXAMPLES
+from tests.test_features import MODULES as FEATURES
 from tests.triton_reference import Triton, TritonError, as_triton, triton_gpu, triton_interpreter
 
 __all__ = ["triton_gpu", "triton_interpreter"]
@@ -41,7 +42,7 @@ INTERPRETED_WRONG = {
 
 CASES = [
     pytest.param(Path(module.__file__ or ""), kernel, case, id=f"{kernel.name}-{case.label}")
-    for module in (*EXAMPLES.values(), *(m for name, m in DEV_SET.items() if name not in NOT_OURS))
+    for module in (*EXAMPLES.values(), *(m for name, m in DEV_SET.items() if name not in NOT_OURS), *FEATURES)
     for kernel in vars(module).values()
     if isinstance(kernel, JITFunction)
     for case in kernel.examples
