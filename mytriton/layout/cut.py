@@ -63,7 +63,7 @@ class _Ready:
 
 class _Cutter:
     def __init__(self, block: Block, layouts: Mapping[Value, Layout], barriers: AbstractSet[Op]) -> None:
-        self._ops = [op for op in block.ops if not isinstance(op, ops.Yield)]
+        self._ops = [op for op in block.ops if not isinstance(op, (ops.Yield, ops.Barrier))]
         self._yielded = [v for op in block.ops if isinstance(op, ops.Yield) for v in op.values]
         self._layouts = layouts
         self._barriers = barriers

@@ -1,12 +1,13 @@
 """Where the threads of a program must wait for each other, so that memory is accessed in the order of the statements.
 
-What one lane does to one address is ordered, and lanes are ordered across a reduction (SEMANTICS "order"). A lane's
-element is with one thread as long as the layout stays. So threads meet between two accesses, one of which writes:
+What one lane does to one address is ordered, and lanes are ordered across a reduction or a `Barrier` (SEMANTICS
+"order"). A lane's element is with one thread as long as the layout stays. So threads meet between two accesses, one of
+which writes:
 
 - to a scalar, by either: it belongs to every lane; each thread loads it for itself, one stores it;
 - to blocks of one size whose layouts differ, or of which the one that is loaded is held in copies that are used: one
   thread stores what the others have to read before. Stores of copies are made by one thread, in order;
-- across a reduction, where no exchange has made them wait.
+- across a reduction or a `Barrier`, where no exchange has made them wait.
 
 Copies that are loaded while lanes of another block store to their addresses may differ, as those lanes are not ordered.
 But where such a value decides the way that is taken, all threads must take the same; so they meet there, too.
@@ -28,13 +29,13 @@ from mytriton.types import shape_of
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """An access since the last barrier, by its layout; `reduced`: a reduction came after it; `spreads`: copies of what
-    is loaded are used by more than the thread that stores such a block; `decides`: they decide a way. `layout` is None
-    for the reads of the exchange buffer."""
+    """An access since the threads last met, by its layout; `fenced`: a reduction or `Barrier` came after it;
+    `spreads`: copies of what is loaded are used by more than the thread that stores such a block; `decides`: they
+    decide a way. `layout` is None for the reads of the exchange buffer."""
 
     layout: Layout | None
     writes: bool = False
-    reduced: bool = False
+    fenced: bool = False
     spreads: bool = False
     decides: bool = False
 
@@ -139,8 +140,8 @@ class _Order:
                 if reasons:
                     return frozenset({access}), {op: reasons[0]}
                 return state | {access}, {}
-        if isinstance(op, PartialReduce) or op in self._reductions:
-            state = frozenset(replace(a, reduced=a.layout is not None) for a in state)
+        if isinstance(op, (PartialReduce, ops.Barrier)) or op in self._reductions:
+            state = frozenset(replace(a, fenced=a.layout is not None) for a in state)
         return state, {}
 
     def _access(self, op: ops.Load | ops.Store) -> _Access:
@@ -166,8 +167,8 @@ def _conflict(access: _Access, earlier: _Access) -> str:
     first, second = earlier.layout, access.layout
     if first is None or second is None or not (earlier.writes or access.writes):
         return ""
-    if earlier.reduced:
-        return "a reduction orders the accesses before and after it"
+    if earlier.fenced:
+        return "a reduction or a barrier of the author's orders the accesses before and after it"
     scalars = (not first.shape, not second.shape)
     if any(scalars):
         stores = all(scalars) and earlier.writes and access.writes

@@ -95,9 +95,10 @@ Item: TypeAlias = "Segment | Exchange | Nested"
 class LaidOut:
     """A function with a layout for every value, cut into items.
 
-    `func` holds the conversions and partial reductions that the layout step made. Every operation stands in one item,
-    inline ones (constants, casts, splats) too, after its operands; scalars that depend on no load stand in the first
-    of their block. Operations that touch memory keep their order. `changes` say what was made again, converted and
+    `func` holds the conversions and partial reductions that the layout step made. Every operation but `Yield` and
+    `Barrier` stands in one item, inline ones (constants, casts, splats) too, after its operands; scalars that depend on
+    no load stand in the first of their block. Operations that touch memory keep their order; where a `Barrier` orders
+    two of them, the second's item has `barrier`. `changes` say what was made again, converted and
     taken apart, where threads wait, and why.
     """
 

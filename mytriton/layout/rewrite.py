@@ -74,6 +74,8 @@ class Rewriter:
     def _op(self, op: Op, yields: Sequence[Layout]) -> None:
         self._user = op
         match op:
+            case ops.Barrier():
+                self._places[op].append(op)
             case ops.Yield():
                 self._places[op].append(_with(op, "values", self._all(op.values, yields)))
             case ops.For() | ops.While() | ops.If():

@@ -129,5 +129,5 @@ def test_the_log_says_what_was_done_and_why() -> None:
         "`store %18, %17`",
         "wanted in layout<64x32: register=[1, 2, 512, 1024], lane=[4, 8, 16, 32, 64], warp=[128, 256]>, by "
         "`store %30, %29`",
-        "a reduction orders the accesses before and after it",
+        "a reduction or a barrier of the author's orders the accesses before and after it",
     ]

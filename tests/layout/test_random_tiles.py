@@ -2,8 +2,8 @@
 on any number of warps and in any order of warps between barriers.
 
 There are three kinds of arrays: one only loaded from (also at computed places), one that every store has a part of, and
-ones that are loaded and stored at the same places by blocks of one size, and by scalars. Across a reduction, blocks may
-change to the places of other lanes.
+ones that are loaded and stored at the same places by blocks of one size, and by scalars. Across a reduction or a
+barrier, blocks may change to the places of other lanes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Kernel:
     def steps(self, b: Tiles, pool: list[Value], count: int, depth: int) -> None:
         for _ in range(count):
             kinds = ["load", "gather", "binary", "binary", "reduce", "reduce", "move", "broadcast", "store"]
-            kinds += ["both"] * 4 + ["scalar"] + (["loop", "while", "if"] if depth < 2 else [])
+            kinds += ["both"] * 4 + ["scalar", "barrier"] + (["loop", "while", "if"] if depth < 2 else [])
             getattr(self, f"_{self.choose(kinds)}")(b, pool, depth)
 
     def shape(self) -> tuple[int, ...]:
@@ -95,6 +95,11 @@ class _Kernel:
         x = self.choose(blocks[::-1])
         axis = self.choose(range(len(shape_of(x.type))))
         pool.append(b.reduce(x, axis, self.choose(("add", "maximum", "xor"))))
+        if depth == 0:
+            self.fixed.clear()
+
+    def _barrier(self, b: Tiles, pool: list[Value], depth: int) -> None:
+        b.append(ops.Barrier())
         if depth == 0:
             self.fixed.clear()
 

@@ -321,6 +321,19 @@ def test_a_reduction_orders_memory() -> None:
     assert barriers(once) == []
 
 
+def test_a_barrier_of_the_authors_orders_memory() -> None:
+    """What a block has stored is loaded backwards; where nothing is stored there is nothing to wait for."""
+    b, x, out = Tiles(), pointer("x", i32), pointer("out", i32)
+    place = b.index((512,))
+    b.append(ops.Barrier())
+    b.store(x, place, b.binary(ops.Mul, place, place))
+    b.append(ops.Barrier())
+    b.store(out, place, b.load(x, b.binary(ops.Sub, b.constant(511, i32, (512,)), place)))
+    b.append(ops.Barrier())
+    laid_out = check(b.finish("k", (x, out)), [numbers((512,)), np.zeros(512, np.int32)], order=[2, 0, 1, 3])
+    assert barriers(laid_out) == [["load"]]
+
+
 def test_a_lane_is_another_thread_in_another_layout() -> None:
     b, x = Tiles(), pointer("x", i32)
     place = b.index((32, 32))

@@ -33,7 +33,7 @@ _OTHERS = (ops.ProgramId, ops.NumPrograms, ops.Arange, ops.AddPtr, ops.Load, ops
 _INLINE = (ops.Constant, ops.Cast, ops.Splat)
 _CONTROL = (ops.For, ops.While, ops.If, ops.Yield)
 #: The operations this emitter prints.
-SUPPORTED = ELEMENTWISE | {*_OTHERS, *_INLINE, *VIEWS, *_CONTROL, ops.Assert, ops.Print}
+SUPPORTED = ELEMENTWISE | {*_OTHERS, *_INLINE, *VIEWS, *_CONTROL, ops.Assert, ops.Barrier, ops.Print}
 
 
 def emit(laid_out: LaidOut, target: Target) -> list[Line]:
