@@ -11,7 +11,7 @@ from tests.stage_runs import wrong_stages
 
 MODULES = (feature_kernels, feature_kernels_shapes)
 #: What some backend gets wrong at the moment.
-KNOWN_WRONG = ("helpers(n=3)", "hints()")
+KNOWN_WRONG = ("hints()",)
 CASES = [
     pytest.param(kernel, case, id=case.label, marks=[pytest.mark.xfail] if case.label in KNOWN_WRONG else [])
     for module in MODULES

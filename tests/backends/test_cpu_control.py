@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mytriton.backends.cpu.plan import Move
+from mytriton.backends.cpu.planner import make_plan
 from mytriton.backends.mlir.run import mlir_available
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES
@@ -135,6 +137,30 @@ def test_carried_blocks_change_places(order: tuple[int, int, int], add: bool) ->
         if add:
             changed[1] += expected[0]
         expected = changed
+
+
+def test_carried_blocks_are_made_of_each_other() -> None:
+    """`a, b, c = b * 3 + i, a - c, a ^ b`: none is made in its new place before all that need the old ones are."""
+    b = Builder()
+    x, out, n = pointer("x_ptr", i32), pointer("out_ptr", i32), parameter("n", i32)
+    lanes = b.add(ops.Arange, start=0, end=64)
+    initial = [b.add(ops.Mul, lhs=lanes, rhs=b.constant(k, i32, (64,))) for k in (1, 2, 5)]
+
+    def body(b: Builder, i: Value, *v: Value) -> list[Value]:
+        first = b.add(ops.Mul, lhs=v[1], rhs=b.constant(3, i32, (64,)))
+        first = b.add(ops.Add, lhs=first, rhs=b.splat(i, (64,)))
+        return [first, b.add(ops.Sub, lhs=v[0], rhs=v[2]), b.add(ops.Xor, lhs=v[0], rhs=v[1])]
+
+    for number, value in enumerate(loop(b, 0, n, 1, initial, body)):
+        offs = b.add(ops.Add, lhs=lanes, rhs=b.constant(64 * number, i32, (64,)))
+        b.append(ops.Store(pointer=at(b, out, offs), value=value))
+    func = b.finish("mixed", (x, out, n))
+    assert not any(isinstance(op, Move) for n, it in enumerate(make_plan(func).loops) if n for op in it.ops)
+    v = [np.arange(64) * k for k in (1, 2, 5)]
+    for i in range(5):
+        v = [v[1] * 3 + i, v[0] - v[2], v[0] ^ v[1]]
+    result = agree(func, [np.zeros(1, np.int32), np.zeros((3, 64), np.int32), 5])[1]
+    np.testing.assert_array_equal(result, np.stack(v))
 
 
 def test_blocks_of_pointers_are_carried() -> None:

@@ -175,6 +175,26 @@ def test_the_last_store_wins() -> None:
     np.testing.assert_array_equal(result, np.repeat([1, 2, 0], [20, 64, 16]))
 
 
+def test_barriers_change_nothing() -> None:
+    """`x[i] += 1; barrier; y[i] = x[63 - i]`: memory is in the order of the statements anyway."""
+    found = []
+    for barrier in (True, False):
+        b = Builder()
+        x, y = pointer("x_ptr", i32), pointer("y_ptr", i32)
+        lanes = b.add(ops.Arange, start=0, end=64)
+        more = b.add(ops.Add, lhs=b.add(ops.Load, pointer=at(b, x, lanes)), rhs=b.constant(1, i32, (64,)))
+        b.append(ops.Store(pointer=at(b, x, lanes), value=more))
+        if barrier:
+            b.append(ops.Barrier())
+        back = b.add(ops.Sub, lhs=b.constant(63, i32, (64,)), rhs=lanes)
+        b.append(ops.Store(pointer=at(b, y, lanes), value=b.add(ops.Load, pointer=at(b, x, back))))
+        func = b.finish("k", (x, y))
+        result = agree(func, [np.arange(64, dtype=np.int32), np.zeros(64, np.int32)])[1]
+        np.testing.assert_array_equal(result, 64 - np.arange(64))
+        found.append(compilation(func).stage("cpu/emit").text)
+    assert found[0] == found[1]
+
+
 def test_gather_and_scatter() -> None:
     b = Builder()
     index, x, out, n = pointer("index_ptr", i64), pointer("x_ptr", f64), pointer("out_ptr", f64), parameter("n", i32)

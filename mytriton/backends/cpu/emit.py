@@ -53,6 +53,7 @@ SUPPORTED = (
     ops.Reduce,
     ops.Assert,
     ops.Print,
+    ops.Barrier,
 )
 
 #: The arguments after the kernel's own.

@@ -55,18 +55,21 @@ class LoopWriter:
                     self._access(op)
                 elif isinstance(op, ops.Assert):
                     effects.assert_chunk(op, self.vectors(op.operands)[0], self.width)
-            for op in members:
-                self._keep(op)
+            self._keep(members)
 
-    def _keep(self, op: Op) -> None:
-        """Write what later loops need to scratch memory: after everything else, which may read what was there."""
-        if isinstance(op, Move):
-            for target, name in zip(op.targets, self.vectors(op.values), strict=True):
-                self._save(target, name)
-        elif op.results and self.plan.last_use.get(op.result, self.last) > self.last:
-            (name,) = self.vectors(op.results)
+    def _keep(self, members: Sequence[Op]) -> None:
+        """Write what later loops need to scratch memory. A value may take the place of one that others are computed
+        from: so this comes after everything else, and all are computed before one is written."""
+        kept: list[tuple[Op, Value, Value]] = []
+        for op in members:
+            if isinstance(op, Move):
+                kept += [(op, t, v) for t, v in zip(op.targets, op.values, strict=True)]
+            elif op.results and self.plan.last_use.get(op.result, self.last) > self.last:
+                kept.append((op, op.result, op.result))
+        names = self.vectors([value for _, _, value in kept])
+        for (op, target, _), name in zip(kept, names, strict=True):
             self.text.at(op)
-            self._save(op.result, name)
+            self._save(target, name)
 
     # --- values -------------------------------------------------------------------------------------------------------
 

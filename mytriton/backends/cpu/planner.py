@@ -72,7 +72,8 @@ class _Planner:
                 self._access(op)
             elif not self._is_made_anew(op):
                 self._place(op)
-        elif not isinstance(op, ops.Yield):  # what a block yields is the structured operation's
+        elif not isinstance(op, (ops.Yield, ops.Barrier)):
+            # What a block yields is the structured operation's; and memory is in order without barriers.
             self._step(op)
 
     def _is_made_anew(self, op: Op) -> bool:
