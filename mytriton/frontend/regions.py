@@ -17,7 +17,7 @@ from mytriton.source import Span
 from mytriton.types import PointerType, ScalarType, Type, element_of, i1, is_pointer, promote, shape_of
 
 #: Run-time branches, loops and calls in one another. The passes follow their nesting on Python's stack.
-MAX_DEPTH = 60
+MAX_DEPTH = 100
 
 
 class Differ(Exception):
