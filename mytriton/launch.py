@@ -261,12 +261,24 @@ def _check_parameters(kernel: Kernel) -> None:
         raise LaunchError(f"`{kernel.name}` has a parameter `{clash}`, which is a launch option; rename it")
 
 
+#: What Triton's `jit` takes besides the function.
+_ADVICE = (
+    "version", "repr", "launch_metadata", "do_not_specialize", "do_not_specialize_on_alignment", "debug", "noinline",
+)  # fmt: skip
+
+
 @overload
 def jit(function: Callable[..., Any]) -> JITFunction: ...
 @overload
-def jit() -> Callable[[Callable[..., Any]], JITFunction]: ...
-def jit(function: Callable[..., Any] | None = None) -> JITFunction | Callable[[Callable[..., Any]], JITFunction]:
-    """Makes a kernel of a function; `@mytriton.jit` and `@mytriton.jit()` are the same."""
+def jit(**advice: Any) -> Callable[[Callable[..., Any]], JITFunction]: ...
+def jit(
+    function: Callable[..., Any] | None = None, **advice: Any
+) -> JITFunction | Callable[[Callable[..., Any]], JITFunction]:
+    """Makes a kernel of a function; `@mytriton.jit` and `@mytriton.jit()` are the same. The keywords of Triton's `jit`
+    (`noinline`, `do_not_specialize` and so on) are accepted and change no result: helpers are always inlined."""
+    unknown = next((name for name in advice if name not in _ADVICE), None)
+    if unknown is not None:
+        raise TypeError(f"@mytriton.jit has no option `{unknown}`; it accepts {', '.join(_ADVICE)}")
     if function is None:
         return JITFunction
     if not callable(function):

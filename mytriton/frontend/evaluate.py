@@ -289,13 +289,5 @@ class Evaluator(Choices):
 
     def _formatted(self, expr: t.Formatted) -> _Steps:
         operand = yield expr.value
-        if is_poison(operand):
-            return POISON
-        value, spec = self.semantics.known(operand, "a value in an f-string"), ""
-        if expr.spec is not None:
-            spec = self.semantics.known((yield expr.spec), "the format of a value in an f-string")
-        convert = _CONVERSIONS.get(expr.conversion)
-        return self.semantics.fold(lambda: format(convert(value) if convert else value, spec), expr.span)
-
-
-_CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
+        spec = Operand(Known(""), expr) if expr.spec is None else (yield expr.spec)
+        return POISON if is_poison(operand, spec) else self.semantics.formatted(expr, operand, spec)

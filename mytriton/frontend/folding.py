@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from mytriton.frontend.broadcast import Broadcasting
-from mytriton.frontend.values import Item, Known, Mistake
+from mytriton.frontend.tree import Formatted
+from mytriton.frontend.values import Item, Known, Mistake, Operand
 from mytriton.ir.arithmetic import evaluate
 from mytriton.ir.core import Value
 from mytriton.source import Span
@@ -25,6 +26,12 @@ class Folding(Broadcasting):
         except (ArithmeticError, TypeError, ValueError) as error:
             raise Mistake("MT212", f"`{self.text(span)}` cannot be computed: {error}", span) from None
 
+    def formatted(self, expr: Formatted, operand: Operand, spec: Operand) -> Known:
+        """A value in an f-string."""
+        value, form = self.known(operand, "a value in an f-string"), self.known(spec, "the format of a value")
+        convert = _CONVERSIONS.get(expr.conversion)
+        return self.fold(lambda: format(convert(value) if convert else value, form), expr.span)
+
     def settled(self, operation: Callable[[], Item]) -> Known:
         """The result of an operation of run-time values that are known, as the interpreter computes it."""
         outer, self.builder.ops = self.builder.ops, []
@@ -38,3 +45,6 @@ class Folding(Broadcasting):
             for op in made:
                 values[op.result] = evaluate(op, [values[v] for v in op.operands])
         return Known(values[item].item(), item.type)
+
+
+_CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}

@@ -45,7 +45,7 @@ def zeros(shape: Sequence[int], dtype: Any) -> Any:
 
 
 def zeros_like(input: Any) -> Any:
-    """Zeros of the shape and dtype of `input`."""
+    """Zeros of the shape and dtype of `input`, a block or scalar."""
     kernel_only("zeros_like")
 
 

@@ -250,6 +250,24 @@ def test_the_globals_of_a_helper_are_those_of_its_own_file_and_never_stale(tmp_p
     assert x[0] == 12
 
 
+@triton.jit(noinline=True, do_not_specialize=["v"])
+def advised(v):
+    return v + 1
+
+
+@triton.jit(debug=True)
+def calls_advised(x):
+    tl.store(x, advised(tl.load(x)))
+
+
+def test_the_keywords_of_tritons_jit_are_accepted():
+    x = np.ones(1, i32)
+    run(calls_advised, 1, x)
+    assert x[0] == 2
+    with pytest.raises(TypeError, match="has no option `inline`; it accepts version, repr"):
+        triton.jit(inline=True)
+
+
 def test_a_helper_may_have_a_parameter_named_like_an_option(tmp_path):
     text = "@triton.jit\ndef h(num_warps):\n    return num_warps + 1\n@triton.jit\ndef k(x):\n    tl.store(x, h(4))\n"
     module = load(tmp_path / "options_of_test.py", HEAD + text)

@@ -198,7 +198,7 @@ MISUSES = [
     ("tl.static_assert(n)",
      "4:22 MT210 the condition of tl.static_assert must be a constexpr, but `n` (i32) is not"),
     ("tl.static_assert(B < 0, B)", "4:29 MT211 the message must be a string, got `B` (4)"),
-    ("y = f'{x:{n}}'", "4:9 MT210 a value in an f-string must be a constexpr, but `f'{x:{n}}'` (ptr<f32>) is not"),
+    ("y = f'{x:{n}}'", "4:9 MT210 a value in an f-string must be a constexpr, but `f'{x:{n}}'` (i32) is not"),
     ("y = f'{B:zz}'", "4:9 MT212 `f'{B:zz}'` cannot be computed"),
 ]  # fmt: skip
 
