@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from enum import EnumMeta
 from math import prod
 from typing import Any
 
@@ -13,7 +14,7 @@ from mytriton.frontend.outside import as_item
 from mytriton.frontend.registry import METHODS, Builtin, Param
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.shapes import transpose
-from mytriton.frontend.values import Item, Known, Method, Mistake, Operand
+from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, is_number
 from mytriton.ir.core import Value
 from mytriton.source import Span
 from mytriton.types import BlockType, PointerType, ScalarType, Type, element_of, shape_of, with_element
@@ -147,7 +148,22 @@ def of_value(s: Semantics, span: Span, base: Operand, name: str) -> Item:
     raise Mistake("MT134", f"{s.describe(base)} has no `.{name}`", span, hint)
 
 
-def of_type(s: Semantics, span: Span, base: Operand, name: str) -> Item:
+def of_constexpr(s: Semantics, span: Span, base: Operand, name: str) -> Item:
+    """`base.name` of what is known at compile time, but for modules."""
+    item = base.item
+    if name == "value":
+        return item
+    match item:
+        case Known(value=number) if is_number(number) and name in METHODS:
+            return Method(base, name)
+        case Known(value=type_) if is_type(type_):
+            return _of_type(s, span, base, name)
+        case Known(value=EnumMeta() as members) if name in members.__members__:
+            return Known(members[name])
+    raise Mistake("MT134", f"{s.describe(base)} has no `.{name}`", span)
+
+
+def _of_type(s: Semantics, span: Span, base: Operand, name: str) -> Item:
     """`base.name` of a type."""
     type_ = _type(s, base)
     attributes = _attributes(type_)

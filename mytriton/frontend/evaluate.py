@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins as python
 from collections.abc import Callable, Generator
 from difflib import get_close_matches
-from enum import EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -14,9 +13,9 @@ from mytriton.frontend import tree as t
 from mytriton.frontend.choices import Choices
 from mytriton.frontend.kernel import MISSING, is_kernel
 from mytriton.frontend.outside import member_item, outside_item
-from mytriton.frontend.registry import FUNCTIONS, LOOPS, METHODS, Builtin
+from mytriton.frontend.registry import FUNCTIONS, LOOPS, Builtin
 from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, is_number
+from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple
 from mytriton.ir.core import TypeRuleError, Value
 from mytriton.language.compile_time import ConstexprFunction
 from mytriton.source import Span
@@ -113,16 +112,10 @@ class Evaluator(Choices):
         match item:
             case Value():
                 return attributes.of_value(self.semantics, expr.span, base, name)
-            case Known(value=number) if is_number(number) and name in METHODS:
-                return Method(base, name)
-            case Known() | Tuple() if name == "value":  # of a constexpr
-                return item
-            case Known(value=value) if attributes.is_type(value):
-                return attributes.of_type(self.semantics, expr.span, base, name)
-            case Known(value=EnumMeta() as members) if name in members.__members__:
-                return Known(members[name])
             case Known(value=ModuleType() as module):
                 return member_item(module, name, self.semantics.text(expr.span), expr.span)
+            case Known() | Tuple():
+                return attributes.of_constexpr(self.semantics, expr.span, base, name)
         raise Mistake("MT134", f"{self.semantics.describe(base)} has no `.{name}`", expr.span)
 
     # --- operators ---
