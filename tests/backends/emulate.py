@@ -1,10 +1,10 @@
 """Runs emitted CUDA C++ on the CPU: compiled with g++ behind stand-ins for what CUDA adds to C++.
 
 All kernels go into one library, each in a namespace of its own, with the undefined-behaviour sanitizer on: emitted code
-must have none. Threads run one after the other, the last first, which shows an order that was only hoped for. In a
-kernel with barriers or shuffles they are coroutines: a warp runs until all its lanes are at a shuffle, which it does,
-or at a barrier, where it waits for the other warps. So warps are as far apart as the barriers allow, and threads that
-do not come to the same place are an error.
+must have none. Threads run one after the other, the last or the first one first, which shows an order that was only
+hoped for. In a kernel with barriers or shuffles they are coroutines: a warp runs until all its lanes are at a shuffle,
+which it does, or at a barrier, where it waits for the other warps. So warps are as far apart as the barriers allow, and
+threads that do not come to the same place are an error.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ static std::vector<Thread> threads;
 static ucontext_t scheduler;
 static const std::function<void()>* body;
 static std::string fault;  // why the launch was stopped
+static unsigned turn;  // 0 if the last thread runs first; else all bits of a thread's number
 static Thread& self() { return threads[threadIdx.x]; }
 static void wait_at(Place place) {
     self().at = place;
@@ -84,7 +85,7 @@ static void run_together(int count) {
             Place at = SHUFFLE;
             while (at == SHUFFLE) {
                 for (unsigned lane = 32; lane-- > 0;) {
-                    threadIdx = {warp * 32 + lane, 0, 0};
+                    threadIdx = {(warp * 32 + lane) ^ turn, 0, 0};
                     swapcontext(&scheduler, &self().context);
                     if (lane < 31 && self().at != at) fault = "the lanes of a warp wait at different places";
                     at = self().at;
@@ -145,14 +146,15 @@ static float __ull2float_rz(unsigned long long x) { return toward_zero(x, (float
 EXTREMES(int) EXTREMES(unsigned) EXTREMES(long long) EXTREMES(unsigned long long)
 static float mt_f16_to_f32(unsigned short h) { return (float)bits<_Float16>(h); }
 static unsigned short mt_f32_to_f16(float x) { return bits<unsigned short>((_Float16)x); }
-static const char* launch(const std::function<void()>& kernel, Index grid, int count, bool together) {
+static const char* launch(const std::function<void()>& kernel, Index grid, int count, bool together, bool upwards) {
+    turn = upwards ? count - 1 : 0;
     fault.clear();
     gridDim = grid;
     body = &kernel;
     for (unsigned z = 0; z < grid.z; ++z) for (unsigned y = 0; y < grid.y; ++y) for (unsigned x = 0; x < grid.x; ++x) {
         blockIdx = {x, y, z};
         if (together) run_together(count);
-        else for (unsigned t = count; t-- > 0;) { threadIdx = {t, 0, 0}; kernel(); }
+        else for (unsigned t = count; t-- > 0;) { threadIdx = {t ^ turn, 0, 0}; kernel(); }
         if (!fault.empty()) return fault.c_str();
     }
     std::fflush(stdout);
@@ -177,9 +179,16 @@ class Library:
 
     handle: ctypes.CDLL
 
-    def run(self, number: int, grid: tuple[int, int, int], args: Sequence[Any], types: Sequence[Any]) -> None:
-        """Launch a kernel on NumPy arrays (in place) and scalars; `types` are NumPy types, None for an array. Raises
-        `Stopped` where an assertion fails or threads do not meet."""
+    def run(
+        self,
+        number: int,
+        grid: tuple[int, int, int],
+        args: Sequence[Any],
+        types: Sequence[Any],
+        upwards: bool = False,
+    ) -> None:
+        """Launch a kernel on NumPy arrays (in place) and scalars; `types` are NumPy types, None for an array. Threads
+        run with the last one first, or `upwards`. Raises `Stopped` where an assertion fails or threads do not meet."""
         holders = [
             np.array(a.ctypes.data, np.uint64) if t is None else np.array(a, t)
             for a, t in zip(args, types, strict=True)
@@ -187,7 +196,7 @@ class Library:
         pointers = (ctypes.c_void_p * len(holders))(*[h.ctypes.data for h in holders])
         launch = self.handle[f"run_{number}"]
         launch.restype = ctypes.c_char_p
-        if fault := launch(pointers, *grid):
+        if fault := launch(pointers, *grid, upwards):
             raise Stopped(fault.decode())
 
 
@@ -202,8 +211,9 @@ def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
         together = "true" if re.search("__syncthreads|__shfl|__assertfail", text) else "false"
         parts.append(f"namespace k{number} {{\n{text}\n}}")
         parts.append(
-            f'extern "C" const char* run_{number}(void** args, unsigned x, unsigned y, unsigned z) {{\n'
-            f"    return launch([=] {{ k{number}::{found[1]}({arguments}); }}, {{x, y, z}}, {threads}, {together});\n}}"
+            f'extern "C" const char* run_{number}(void** args, unsigned x, unsigned y, unsigned z, bool up) {{\n'
+            f"    auto kernel = [=] {{ k{number}::{found[1]}({arguments}); }};\n"
+            f"    return launch(kernel, {{x, y, z}}, {threads}, {together}, up);\n}}"
         )
     source, target = folder / "kernels.cpp", folder / "kernels.so"
     source.write_text("\n".join(parts))

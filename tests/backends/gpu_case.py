@@ -59,7 +59,8 @@ def _distance(a: Any, b: Any) -> Any:
     """Units in the last place between two arrays; 0 for equal values and for two NaNs."""
     if a.dtype.kind in "biu":
         return np.where(a == b, 0, 1 << 60)
-    nan = np.isnan(a.astype(np.float64)), np.isnan(b.astype(np.float64))
+    with np.errstate(invalid="ignore"):  # a signalling NaN is one as well
+        nan = np.isnan(a.astype(np.float64)), np.isnan(b.astype(np.float64))
     ordered = []
     for x in (a, b):
         bits = x.view(f"i{x.dtype.itemsize}").astype(np.int64)
