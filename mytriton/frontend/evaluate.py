@@ -202,7 +202,10 @@ class Evaluator(Choices):
         function = yield expr.function
         args = []
         for node in expr.args:
-            args.append((yield node))
+            if isinstance(node, t.Starred):
+                args += self.unpacked((yield node.value))
+            else:
+                args.append((yield node))
         keywords = {}
         for name, node in expr.keywords:
             keywords[name] = yield node

@@ -168,9 +168,12 @@ class ExpressionParser:
 
     def _call(self, node: ast.Call) -> _Steps:
         function = yield node.func
-        args = []
+        args: list[t.Expr] = []
         for child in node.args:
-            args.append((yield child))
+            if isinstance(child, ast.Starred):
+                args.append(t.Starred(self._positions.span(child), (yield child.value)))
+            else:
+                args.append((yield child))
         keywords = []
         for keyword in node.keywords:
             if keyword.arg is None:

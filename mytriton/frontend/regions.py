@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from mytriton.frontend import constants
 from mytriton.frontend.scope import Scope
-from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Poison, Tuple, is_number, number_type
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Op, Value
@@ -146,6 +146,14 @@ class Regions:
         self.scope.bind(name, item, span)
         if isinstance(item, Value):
             self.hints.setdefault(item, name)
+
+    def unpacked(self, operand: Operand) -> list[Operand]:
+        """The items of a tuple, as operands; an error that was reported already counts as one."""
+        if isinstance(operand.item, Tuple):
+            return [Operand(item, operand.expr) for item in operand.item.items]
+        if is_poison(operand):
+            return [operand]
+        raise Mistake("MT214", f"{self.semantics.describe(operand)} cannot be unpacked", operand.span)
 
     def as_value(self, item: Item | None, type_: Type) -> Value:
         """The item as a run-time value of a type that takes it; for None, some value of the type."""

@@ -64,6 +64,8 @@ def _describe(node: t.Expr | t.Stmt | _Group) -> tuple[str, Sequence[_Child]]:
             name = dotted(node.function)
             callee: list[_Child] = [] if name else [("function", node.function)]
             return f"{name or 'call'}()", [*callee, *_plain(node.args), *node.keywords]
+        case t.Starred():
+            return "*", [("", node.value)]
         case t.Attribute():
             name = dotted(node)
             return name or f".{node.name}", () if name else [("", node.base)]

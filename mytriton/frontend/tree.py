@@ -91,6 +91,14 @@ class Call:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Starred:
+    """`*value` among the arguments of a call."""
+
+    span: Span
+    value: Expr
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Attribute:
     """`base.name`."""
 
@@ -153,6 +161,7 @@ Expr: TypeAlias = (
     | Logical
     | Conditional
     | Call
+    | Starred
     | Attribute
     | Subscript
     | Slice

@@ -95,6 +95,24 @@ def bump(pointers, i):
 
 
 @triton.jit
+def three(a, b, c=5):
+    return a * 100 + b * 10 + c
+
+
+@triton.jit
+def stars(x, n):
+    pair = (n, 2)
+    tl.store(x, three(*pair) + three(1, *(2, 3)) + three(*(n,), *(), b=1))
+    tl.store(*(x + 1, 7))
+
+
+def test_tuples_are_unpacked_into_arguments():
+    x = np.zeros(2, i32)
+    run(stars, 1, x, 4)
+    assert x.tolist() == [425 + 123 + 415, 7]
+
+
+@triton.jit
 def tuples(x, y, n):
     pointers = ordered(x, y, True)
     for i in range(n):
@@ -196,6 +214,8 @@ MISUSES = [
     ("def h(a, b): return a", "h(1)", "0:3:17 MT120 `h` needs `b`"),
     ("def h(a): return a", "h(1, 2)", "0:3:22 MT120 `h` takes 1 arguments (a), got 2"),
     ("def h(a): return a", "h(a=1, b=2)", "0:3:26 MT120 `h` has no parameter `b`"),
+    ("def h(a): return a", "h(*n)", "0:3:20 MT214 `n` (i32) cannot be unpacked"),
+    ("def h(a): return a", "h(*(1, 2))", "0:3:20 MT120 `h` takes 1 arguments (a), got 2"),
     ("def h(a): return a", "h(1, a=2)", "0:3:24 MT120 `h` got `a` twice"),
     ("def h(A: tl.constexpr): return A", "h(n)",
      "0:3:19 MT210 the constexpr parameter `A` of `h` must be a constexpr, but `n` (i32) is not"),

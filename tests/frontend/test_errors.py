@@ -133,7 +133,7 @@ SYNTAX_ERRORS = [
     ("y = 1j", 9, "a complex literal"),
     ("y = ...", 9, "`...`"),
     ("print(y := 1)", 11, "`:=`"),
-    ("tl.load(*x)", 13, "`*` unpacking"),
+    ("y = *x, 1", 9, "`*` unpacking"),
     ("tl.load(**x)", 13, "`**` unpacking"),
     ("import os", 5, "`import`"),
     ("global x2", 5, "`global`"),
