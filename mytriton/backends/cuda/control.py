@@ -13,7 +13,7 @@ from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.variables import Variable
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
-from mytriton.ir.core import Block, Effect, Op, Value
+from mytriton.ir.core import Block, Effect, Op, Value, walk
 from mytriton.ir.ops.control import terminator, yielded
 from mytriton.types import ScalarType
 
@@ -81,34 +81,41 @@ class Control:
 
     def _for(self, op: ops.For, parts: Sequence[Part]) -> None:
         self._writer.start(op.span, (op.induction, *op.results))
-        values, type_ = self._values, op.induction.type
-        assert isinstance(type_, ScalarType)
-        name, (lower, upper, step) = values.name(op.induction), (values(v) for v in (op.lower, op.upper, op.step))
-        values.declared(op.induction)
-        constant = values.constant(op.step)
-        if isinstance(constant, int) and constant and self._stays_inside(op, constant):
-            sign = "<" if constant > 0 else ">"
-            size = step.removeprefix("-") if constant < 0 else step
-            change = f"{name} {'+' if constant > 0 else '-'}= {size}"
-            if abs(constant) == 1:
-                change = f"{'++' if constant > 0 else '--'}{name}"
-            head, first = f"for ({c_type(type_)} {name} = {lower}; {name} {sign} {upper}; {change})", ""
+        self._values.declared(op.induction)
+        step = self._values.constant(op.step)
+        if isinstance(step, int) and step and self._stays_inside(op, step):
+            head, first = self._stepping(op, step), ""
         else:
             # One step more than the last might wrap, and so begin anew: count the trips.
-            wide = type_ if type_.bits >= 32 else None
-            unsigned = "unsigned long long" if type_.bits == 64 else "unsigned"
-            trip, trips = values.own_name(op.induction, "trip"), values.own_name(op.induction, "trips")
-            count = values.prelude.call(f"mt_trips_{wide or 'i32'}", lower, upper, step)
-            head = f"for ({unsigned} {trip} = 0, {trips} = {count}; {trip} < {trips}; ++{trip})"
-            at_zero = values.constant(op.lower) == 0
-            start = "" if at_zero else f"{_unsigned(lower, values.constant(op.lower), unsigned)} + "
-            first = f"{c_type(type_)} {name} = {start}{trip} * {_unsigned(step, constant, unsigned)};"
+            head, first = self._counting(op)
+        is_used = any(op.induction in inner.operands for inner in walk(op.body))
         with self._writer.block(head):
-            if first:
+            if first and is_used:
                 self._writer.line(first)
             self._parts(parts)
             self._hand_over(op.carried, op.body)
             self._writer.start(op.span, op.results)
+
+    def _stepping(self, op: ops.For, step: int) -> str:
+        """`for (int k = 0; k < n; k += 4)`."""
+        name, (lower, upper, size) = self._values.name(op.induction), map(self._values, (op.lower, op.upper, op.step))
+        sign, change = ("<", "+") if step > 0 else (">", "-")
+        following = f"{change}{change}{name}" if abs(step) == 1 else f"{name} {change}= {size.removeprefix('-')}"
+        return f"for ({c_type(op.induction.type)} {name} = {lower}; {name} {sign} {upper}; {following})"
+
+    def _counting(self, op: ops.For) -> tuple[str, str]:
+        """`for (unsigned k_trip = 0, k_trips = mt_trips_i32(0, n, 4); k_trip < k_trips; ++k_trip)`, and the statement
+        that makes the variable of the trip's number."""
+        values, type_ = self._values, op.induction.type
+        assert isinstance(type_, ScalarType)
+        unsigned = "unsigned long long" if type_.bits == 64 else "unsigned"
+        trip, trips = values.own_name(op.induction, "trip"), values.own_name(op.induction, "trips")
+        function = f"mt_trips_{type_ if type_.bits >= 32 else 'i32'}"
+        count = values.prelude.call(function, values(op.lower), values(op.upper), values(op.step))
+        head = f"for ({unsigned} {trip} = 0, {trips} = {count}; {trip} < {trips}; ++{trip})"
+        start, size = (_unsigned(values(v), values.constant(v), unsigned) for v in (op.lower, op.step))
+        sum_ = f"{trip} * {size}" if values.constant(op.lower) == 0 else f"{start} + {trip} * {size}"
+        return head, f"{c_type(type_)} {values.name(op.induction)} = {sum_};"
 
     def _stays_inside(self, op: ops.For, step: int) -> bool:
         """Whether one step more than the last is still a number of the variable's type."""
