@@ -98,22 +98,23 @@ def reduced_layout(source: Layout, axis: int) -> Layout:
 
 @dataclass(frozen=True)
 class _Slot:
-    """One carried value, or result of an `if`, that is a block: `members` have one layout, that of a source if one is
-    known. Sources are converted to it, or made in it."""
+    """One carried value, or result of an `if`, that is a block: `members` have one layout. That is where one of `ends`
+    is made, what blocks yield, since a conversion there would be done in every trip; else where `initial` is."""
 
     members: tuple[Value, ...]
-    sources: tuple[Value, ...]
+    ends: tuple[Value, ...]
+    initial: tuple[Value, ...] = ()
 
 
 def _slots(op: Op) -> list[_Slot]:
     match op:
         case ops.For():
             groups = zip(op.results, op.carried, op.initial, yielded(op.body), strict=True)
-            found = [_Slot((result, param), (initial, last)) for result, param, initial, last in groups]
+            found = [_Slot((result, param), (last,), (initial,)) for result, param, initial, last in groups]
         case ops.While():
             params = zip(op.condition.params, op.body.params, strict=True)
             pairs = zip(op.results, params, op.initial, yielded(op.body), strict=True)
-            found = [_Slot((result, *both), (initial, last)) for result, both, initial, last in pairs]
+            found = [_Slot((result, *both), (last,), (initial,)) for result, both, initial, last in pairs]
         case ops.If():
             ends = zip(op.results, yielded(op.then), yielded(op.orelse), strict=True)
             found = [_Slot((result,), (ours, others)) for result, ours, others in ends]
@@ -155,7 +156,7 @@ class Choice:
             for slot in self._slots.get(op, ()):
                 wish = next((wishes[v] for v in slot.members if v in wishes), None)
                 if wish is not None:
-                    for source in slot.sources:
+                    for source in (*slot.ends, *slot.initial):
                         wishes.setdefault(source, wish)
             if op.regions or not op.results or isinstance(op, ops.Reduce):
                 continue
@@ -167,7 +168,8 @@ class Choice:
         return wishes
 
     def _settle(self) -> None:
-        """Follow the operations, again as long as a slot's layout is found out: what is in a loop depends on it."""
+        """Follow the operations, again as long as a slot's layout is found out: what is in a loop depends on it.
+        What nothing in a loop decides has the layout that comes in, or is wished for."""
         slots = list(dict.fromkeys(slot for found in self._slots.values() for slot in found))
         while True:
             undecided = [slot for slot in slots if slot.members[0] not in self.homes]
@@ -178,15 +180,16 @@ class Choice:
                 return
             if len(still) == len(undecided):
                 for slot in still:
-                    wishes = (self._wishes[v] for v in (*slot.members, *slot.sources) if v in self._wishes)
-                    self._decide(slot, next(wishes, self.anchor(shape_of(slot.members[0].type))))
+                    known = (self.homes[v] for v in slot.initial if v in self.homes)
+                    wishes = (self._wishes[v] for v in (*slot.members, *slot.ends) if v in self._wishes)
+                    anchor = self.anchor(shape_of(slot.members[0].type))
+                    self._decide(slot, next(known, None) or next(wishes, anchor))
 
     def _follow(self, op: Op) -> None:
         for slot in self._slots.get(op, ()):
-            if slot.members[0] not in self.homes:
-                known = [self.homes[v] for v in slot.sources if v in self.homes]
-                if known:
-                    self._decide(slot, known[0])
+            known = [self.homes[v] for v in slot.ends if v in self.homes]
+            if known and slot.members[0] not in self.homes:
+                self._decide(slot, known[0])
         if op.results and not op.regions and shape_of(op.result.type) and op.result not in self.cheap:
             home = self._home(op)
             if home is not None:

@@ -15,7 +15,7 @@ from mytriton.ir.core import Func, Value
 from mytriton.layout import simulate
 from mytriton.layout.assign import lay_out
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.program import Exchange, Item, LaidOut, Nested
+from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
 from mytriton.target import Target
 from mytriton.types import ScalarType, bf16, f16, f32, f64, i1, i32, i64, shape_of
 from tests.ir.kernels import copy_kernel, pointer
@@ -204,6 +204,18 @@ def test_a_carried_value_has_the_layout_of_what_is_added_to_it(trips: int) -> No
     assert exchanges(laid_out) == ["registers", "lanes"]
     simulate.run(laid_out, [x, out, trips], (1,))
     assert out.tolist() == x[:trips].sum((0, 2)).tolist()
+
+
+def test_what_comes_into_a_loop_is_converted_rather_than_what_is_made_in_it() -> None:
+    b, x, out, trips = Tiles(), pointer("x", i32), pointer("out", i32), parameter("trips", i32)
+    bias = b.load(x, b.binary(ops.And, b.load(x, b.index((64,))), b.constant(7, i32, (64,))))
+    tile = b.load(x, b.index((64, 32)))
+    (total,) = b.loop(trips, [bias], lambda b, i, carried: [b.binary(ops.Add, carried[0], b.reduce(tile, 1))])
+    b.store(out, b.index((64,)), total)
+    laid_out = check(b.finish("k", (x, out, trips)), [numbers((2048,)), np.zeros(64, np.int32), 3])
+    assert exchanges(laid_out) == ["shared", "registers", "lanes"]
+    assert isinstance(laid_out.items[-2], Nested)
+    assert [type(item) for item in laid_out.items[-2].blocks[0]] == [Exchange, Exchange, Segment]
 
 
 def test_one_value_may_be_carried_in_two_layouts() -> None:
