@@ -23,5 +23,5 @@ def lay_out(func: Func, target: Target) -> LaidOut:
     waits = barriers(laid_out, rewriter.layouts, rewriter.reductions)
     printer = Printer(laid_out)
     waiting = [Change("layout", "barrier", "", printer.op(op), op.span, why) for op, why in waits.items()]
-    items = cut(laid_out.body, rewriter.layouts, waits.keys())
+    items = cut(laid_out, rewriter.layouts, waits.keys())
     return LaidOut(laid_out, rewriter.layouts, items, target.num_warps, (*rewriter.changes, *waiting))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mytriton.ir import ops
-from mytriton.ir.core import Block, Effect, Op, Value, walk
+from mytriton.ir.core import Block, Effect, Func, Op, Value
 from mytriton.layout.layout import Layout, Map
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, Item, Nested, Segment
@@ -27,9 +27,23 @@ _Order: TypeAlias = "tuple[float, ...]"
 _END: _Order = (float("inf"),)
 
 
-def cut(block: Block, layouts: Mapping[Value, Layout], barriers: AbstractSet[Op]) -> tuple[Item, ...]:
-    """The items of a block. Recursion follows the nesting of regions."""
-    return _Cutter(block, layouts, barriers).items()
+def cut(func: Func, layouts: Mapping[Value, Layout], barriers: AbstractSet[Op]) -> tuple[Item, ...]:
+    """The items of a function; there is a barrier before the operations in `barriers`."""
+    return _Cutter(func.body, layouts, barriers, _used(func)).items()
+
+
+def _used(func: Func) -> dict[Op, Sequence[Value]]:
+    """What each operation uses; a structured one also what its blocks use and do not make."""
+    found: dict[Op, Sequence[Value]] = {}
+    for op in reversed(list(func.walk())):  # inner ones before outer ones
+        if not op.regions:
+            found[op] = op.operands
+            continue
+        inside = [inner for block in op.regions for inner in block.ops]
+        made = {v for inner in inside for v in inner.results} | {p for block in op.regions for p in block.params}
+        inner_uses = dict.fromkeys(v for inner in inside for v in found[inner] if v not in made)
+        found[op] = [*op.operands, *inner_uses]
+    return found
 
 
 @dataclass(eq=False)
@@ -62,7 +76,14 @@ class _Ready:
 
 
 class _Cutter:
-    def __init__(self, block: Block, layouts: Mapping[Value, Layout], barriers: AbstractSet[Op]) -> None:
+    def __init__(
+        self,
+        block: Block,
+        layouts: Mapping[Value, Layout],
+        barriers: AbstractSet[Op],
+        used: Mapping[Op, Sequence[Value]],
+    ) -> None:
+        self._used = used
         self._ops = [op for op in block.ops if not isinstance(op, (ops.Yield, ops.Barrier))]
         self._yielded = [v for op in block.ops if isinstance(op, ops.Yield) for v in op.values]
         self._layouts = layouts
@@ -93,7 +114,7 @@ class _Cutter:
     def _fix(self, position: int, op: Op) -> None:
         """Place an operation with an effect, an exchange, a structured operation or a scalar; note when the results of
         others may be there."""
-        ready = self._available(_used(op))
+        ready = self._available(self._used[op])
         if isinstance(op, (*_Exchange, *_Structured)):
             draft = self._append(None, alone=True, barrier=op in self._barriers)
             ready = _Ready(draft.order, after=True)
@@ -158,7 +179,7 @@ class _Cutter:
 
         for draft in self._fixed.values():
             for position in draft.members:
-                use(_used(self._ops[position]), draft)
+                use(self._used[self._ops[position]], draft)
         use(self._yielded, self._fixed[_END])
         for position in range(len(self._ops) - 1, -1, -1):
             op = self._ops[position]
@@ -214,7 +235,7 @@ class _Cutter:
         found = set(self._yielded)
         for draft in drafts:
             for position in draft.members:
-                found.update(v for v in _used(self._ops[position]) if self._home.get(v, draft) is not draft)
+                found.update(v for v in self._used[self._ops[position]] if self._home.get(v, draft) is not draft)
         return found
 
     def _item(self, draft: _Draft, escaping: AbstractSet[Value]) -> Item:
@@ -223,16 +244,12 @@ class _Cutter:
         if isinstance(first, _Exchange):
             return Exchange(first, draft.barrier)
         if isinstance(first, _Structured):
-            blocks = tuple(cut(block, self._layouts, self._barriers) for block in first.regions)
+            # Recursion follows the nesting of regions.
+            blocks = tuple(_Cutter(b, self._layouts, self._barriers, self._used).items() for b in first.regions)
             return Nested(first, blocks, draft.barrier)
         results = [v for op in members if not isinstance(op, ops.Splat) for v in op.results]
         kept = tuple(v for v in results if shape_of(v.type) and v in escaping)
         return Segment(draft.layout, members, kept, draft.barrier)
-
-
-def _used(op: Op) -> list[Value]:
-    """The operands, those of nested operations included."""
-    return [*op.operands, *(v for block in op.regions for inner in walk(block) for v in inner.operands)]
 
 
 def _later(ready: _Ready) -> tuple[_Order, bool]:

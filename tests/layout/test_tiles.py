@@ -480,3 +480,19 @@ def test_a_failing_assertion_names_the_element() -> None:
     laid_out = lay_out(b.finish("k", (x,)), Target(num_warps=1))
     with pytest.raises(LaunchError, match=r"assertion failed in lane 300 of program \(0, 0, 0\): too large"):
         simulate.run(laid_out, [np.arange(512, dtype=np.int32)], (1,))
+
+
+@pytest.mark.parametrize("depth", [1, 100])
+def test_deep_nesting(depth: int) -> None:
+    b, x, out, n = Tiles(), pointer("x", i32), pointer("out", i32), parameter("n", i32)
+    test = b.add(ops.CmpGt, lhs=n, rhs=b.constant(0, i32))
+
+    def nested(b: Tiles, value: Value, left: int) -> Value:
+        total = b.binary(ops.Add, value, b.load(x, b.index((64,))))
+        if left == 0:
+            return total
+        return b.branch(test, lambda b: [nested(b, total, left - 1)], lambda b: [value])[0]
+
+    b.store(out, b.index((64,)), nested(b, b.constant(0, i32, (64,)), depth))
+    laid_out = check(b.finish("k", (x, out, n)), [numbers((64,)), np.zeros(64, np.int32), 1])
+    assert sum(isinstance(item, Nested) for item in laid_out.walk()) == depth
