@@ -10,7 +10,7 @@ from typing import Any
 
 from mytriton.diagnostics import CompileError, LaunchError
 from mytriton.frontend import tree as t
-from mytriton.frontend.kernel import MISSING, Kernel
+from mytriton.frontend.kernel import MISSING, Helper, Kernel
 from mytriton.frontend.loops import Loops
 from mytriton.frontend.outside import as_item
 from mytriton.frontend.parse import parse
@@ -41,13 +41,16 @@ class Calls(Loops):
         if isinstance(function, ConstexprFunction):
             return _compile_time(function.function)
         kernel: Kernel = function.kernel
+        compile_time = isinstance(function, Helper) and function.compile_time
+        if compile_time:
+            kernel = replace(kernel, params=tuple(replace(p, is_constexpr=True) for p in kernel.params))
 
         def rule(semantics: Semantics, span: Span, **bound: Operand) -> Item:
-            return self._inline(kernel, bound, call)
+            return self._inline(kernel, bound, call, compile_time)
 
         return Builtin(kernel.name, tuple(Param(p.name, p.default is not MISSING) for p in kernel.params), rule)
 
-    def _inline(self, kernel: Kernel, bound: Mapping[str, Operand], call: t.Call) -> Item:
+    def _inline(self, kernel: Kernel, bound: Mapping[str, Operand], call: t.Call, compile_time: bool) -> Item:
         """The result of a helper, whose body is appended to the IR."""
         semantics = self.semantics
         self._check_recursion(kernel, call.span)
@@ -59,14 +62,14 @@ class Calls(Loops):
                 semantics.report(diagnostic if diagnostic.span is not None else replace(diagnostic, span=call.span))
             return POISON
         scope = self._parameters(kernel, bound, tree, call)
-        outer = semantics.kernel, self.loops
+        outer = semantics.kernel, self.loops, self.compile_time
         try:
             with self.region(call.span, semantics.builder.ops):
-                semantics.kernel, self.loops, self.scope = kernel, 0, scope
+                semantics.kernel, self.loops, self.compile_time, self.scope = kernel, 0, compile_time, scope
                 self._chain.append(kernel)
                 flow = self.body(tree.body, tail=True)
         finally:
-            semantics.kernel, self.loops = outer
+            semantics.kernel, self.loops, self.compile_time = outer
             del self._chain[self._chain.index(kernel) :]
         wrong = any(d.severity == "error" for d in semantics.diagnostics[found:])
         return POISON if wrong else flow.value

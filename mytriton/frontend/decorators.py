@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import mytriton
-from mytriton.frontend.kernel import MISSING
+from mytriton.frontend.kernel import MISSING, Helper, Kernel, Unresolved
 from mytriton.frontend.names import Lookup, resolve
 from mytriton.frontend.syntax import FunctionNode
 
@@ -22,6 +22,16 @@ def is_jit(node: FunctionNode, names: Mapping[str, Any]) -> bool:
         if makes_kernels(resolve(target, _lookup(names))):
             return True
     return False
+
+
+def function_value(node: FunctionNode, names: Mapping[str, Any], read: Callable[[], Kernel]) -> Any:
+    """What a function of a file is to the kernels that name it; `read` takes it for a kernel."""
+    if is_jit(node, names):
+        return Helper(read)
+    decorators = [resolve(decorator, _lookup(names)) for decorator in node.decorator_list]
+    if any(value is mytriton.constexpr_function for value in decorators):
+        return Helper(read, compile_time=True)
+    return JIT_WRAPPER if wraps_jit(node, names) else Unresolved("it is an ordinary Python function")
 
 
 def makes_kernels(value: Any) -> bool:

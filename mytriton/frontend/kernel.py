@@ -51,12 +51,14 @@ class Kernel:
 
 class Helper:
     """A `@jit` function of a file that is not executed, where a kernel names it. Its `kernel` is read when it is asked
-    for, since a function may use what its file defines later."""
+    for, since a function may use what its file defines later. With `compile_time` it is a `constexpr_function`: Python
+    would compute it, and as nothing is executed it is lowered on constexprs instead."""
 
     __mytriton_kernel__ = True
 
-    def __init__(self, read: Callable[[], Kernel]) -> None:
+    def __init__(self, read: Callable[[], Kernel], compile_time: bool = False) -> None:
         self._read = read
+        self.compile_time = compile_time
 
     @cached_property
     def kernel(self) -> Kernel:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from mytriton.diagnostics import Label
 from mytriton.frontend import tree as t
 from mytriton.frontend.branches import Branches
+from mytriton.frontend.carry import Carry, holds_poison, loop_variables
 from mytriton.frontend.ranges import Bounds, loop_bounds
-from mytriton.frontend.regions import Differ, Plan, block, realized, same, substitute, takes
+from mytriton.frontend.regions import Differ, block, realized, same, substitute
 from mytriton.frontend.scope import ON, Flow
 from mytriton.frontend.semantics import is_poison
-from mytriton.frontend.values import POISON, Item, Known, Mistake, Poison, Tuple, is_number, number_type
+from mytriton.frontend.values import POISON, Item, Known, Mistake, Poison
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
@@ -30,52 +30,13 @@ class Silent(Exception):
     """A statement cannot be lowered because of a mistake that was reported already."""
 
 
-@dataclass(slots=True)
-class Carry:
-    """What a loop may change: a slot for each number of each name that has a value before the loop and is assigned in
-    it. `plans` has the names' values in terms of slots; `last` is what a trip leaves in each slot."""
-
-    before: dict[str, Item]
-    places: Mapping[str, Span]
-    constexprs: set[str]
-    plans: dict[str, Plan] = field(default_factory=dict)
-    slots: list[tuple[Item, Type, str]] = field(default_factory=list)
-    last: list[Item | None] = field(default_factory=list)
-
-    def plan(self, name: str, item: Item) -> Plan:
-        """A slot for each number in the item; what is no number must stay as it is."""
-        if isinstance(item, Tuple):
-            return tuple(self.plan(name, i) for i in item.items)
-        if isinstance(item, Value):
-            type_: Type = item.type
-        elif isinstance(item, Known) and is_number(item.value):
-            type_ = number_type(item)
-        else:
-            return item
-        self.slots.append((item, type_, name))
-        self.last.append(None)
-        return len(self.slots) - 1
-
-    def leave(self, plan: Plan, item: Item) -> None:
-        """Take the value that a trip leaves for the next one; raises `Differ` if it does not fit."""
-        if isinstance(plan, int):
-            if not takes(self.slots[plan][1], item):
-                raise Differ(self.slots[plan][0], item)
-            self.last[plan] = item
-        elif isinstance(plan, tuple):
-            if not isinstance(item, Tuple) or len(item.items) != len(plan):
-                raise Differ(realized(plan, [before for before, _, _ in self.slots]), item)
-            for part, one in zip(plan, item.items, strict=True):
-                self.leave(part, one)
-        elif not same(plan, item):
-            raise Differ(plan, item)
-
-
 class Loops(Branches):
     """Lowers `for` and `while`."""
 
     #: The run-time loops around the statement that is lowered, in its function.
     loops = 0
+    #: Whether that is a function of constexprs, whose numbers are Python's and whose loops are run by the compiler.
+    compile_time = False
     _iterations = 0
 
     # --- unrolled loops ---
@@ -85,19 +46,22 @@ class Loops(Branches):
         bounds = loop_bounds(self, node.iterable)
         if bounds is None:
             raise Silent
-        if not bounds.unrolled:
+        if not bounds.unrolled and not self.compile_time:
             self._for(node, bounds)
             return ON
         values = bounds.values(self.semantics)
         # Not len(values), which stops at 2**63 - 1.
-        self._iterations += max(0, -((values.start - values.stop) // values.step))
-        if self._iterations > MAX_ITERATIONS:
-            message = f"unrolling this loop exceeds {MAX_ITERATIONS} iterations in one kernel"
-            raise Mistake("MT142", message, node.span, "use `range`, which makes a loop at run time")
+        self._count(max(0, -((values.start - values.stop) // values.step)), node.span)
         before = set(self.scope.items)
         flow = self._unroll(node, values)
         self._end(node, before)
         return flow
+
+    def _count(self, iterations: int, span: Span) -> None:
+        self._iterations += iterations
+        if self._iterations > MAX_ITERATIONS:
+            message = f"unrolling this loop exceeds {MAX_ITERATIONS} iterations in one kernel"
+            raise Mistake("MT142", message, span, "use `range`, which makes a loop at run time")
 
     def _unroll(self, node: t.For, values: range) -> Flow:
         for position, value in enumerate(values):
@@ -143,8 +107,26 @@ class Loops(Branches):
         self._bind_results(carry, changed, builder.append(loop).results, places)
         self._end(node, before)
 
-    def while_(self, node: t.While) -> None:
+    def while_(self, node: t.While) -> Flow:
         """Lower a `while` loop."""
+        if self.compile_time:
+            return self._while_known(node)
+        self._while(node)
+        return ON
+
+    def _while_known(self, node: t.While) -> Flow:
+        while True:
+            test = self.evaluate(node.test)
+            if is_poison(test):
+                raise Silent
+            if not self.semantics.known(test, "the condition of a `while`"):
+                return ON
+            self._count(1, node.span)
+            flow = self.body(node.body, tail=False)
+            if flow is not ON:
+                return flow
+
+    def _while(self, node: t.While) -> None:
         builder, span, before = self.semantics.builder, node.span, set(self.scope.items)
         carry = self._carry(node)
         with self.region(span) as tested:
@@ -177,7 +159,7 @@ class Loops(Branches):
 
     def _carry(self, node: t.For | t.While) -> Carry:
         """Slots for what the loop may change. Constexprs have none: they must not change."""
-        ending = {n.id for n in _loop_variables((node,))}
+        ending = {n.id for n in loop_variables((node,))}
         names = dict.fromkeys(n.id for n in t.bound_names(node.body))
         before = {n: self.scope.items[n] for n in names if n in self.scope.items and n not in ending}
         carry = Carry(before, self.scope.places, self.scope.constexprs)
@@ -198,7 +180,7 @@ class Loops(Branches):
                 self.semantics.hints_on[param] = f"the loop assigns `{name}`, so it is not known at compile time"
         for name, plan in carry.plans.items():
             self.scope.items[name] = realized(plan, params)
-        for variable in _loop_variables(node.body):
+        for variable in loop_variables(node.body):
             self.scope.hide([variable.id], variable.span, "the loop variable ends with its loop")
         for bound in t.bound_names(node.body):
             if bound.id not in self.scope.items:
@@ -215,7 +197,7 @@ class Loops(Branches):
             self.loops -= 1
         for name, plan in carry.plans.items():
             item = self.scope.items.get(name, POISON)
-            if not _holds_poison(item):
+            if not holds_poison(item):
                 try:
                     carry.leave(plan, item)
                     continue
@@ -279,20 +261,3 @@ class Loops(Branches):
 
 #: What becomes a float although it began as an integer, the commonest such mistake.
 _FLOATS = [(i, f) for i in ("i32", "i64") for f in ("f16", "bf16", "f32", "f64")]
-
-
-def _holds_poison(item: Item) -> bool:
-    return any(_holds_poison(i) for i in item.items) if isinstance(item, Tuple) else isinstance(item, Poison)
-
-
-def _loop_variables(body: Sequence[t.Stmt]) -> Iterator[t.Name]:
-    """The variables of the `for` loops among the statements, nested ones included."""
-    stack = list(body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, t.For):
-            yield node.target
-        if isinstance(node, (t.For, t.While, t.If)):
-            stack += node.body
-        if isinstance(node, t.If):
-            stack += node.orelse

@@ -66,13 +66,13 @@ class Lowering(Calls):
                     self._assign(target, value, constexpr)
             case t.AugAssign():
                 changed = t.BinaryOp(node.span, node.op, node.target, node.value)
-                self.bind(node.target.id, assigned(self.evaluate(changed).item), node.target.span)
+                self.bind(node.target.id, self._assigned(self.evaluate(changed).item), node.target.span)
             case t.ExprStmt():
                 self.evaluate(node.value)
             case t.For():
                 return self.for_(node)
             case t.While():
-                self.while_(node)
+                return self.while_(node)
             case t.Assert():
                 self._assert(node)
             case t.Return():
@@ -100,7 +100,7 @@ class Lowering(Calls):
 
     def _assign(self, target: t.Target, value: Operand, constexpr: bool = False) -> None:
         if isinstance(target, t.Name):
-            self.bind(target.id, value.item if constexpr else assigned(value.item), target.span)
+            self.bind(target.id, self._assigned(value.item) if not constexpr else value.item, target.span)
             if constexpr:
                 self.scope.constexprs.add(target.id)
             return
@@ -116,6 +116,9 @@ class Lowering(Calls):
             raise Mistake("MT214", f"{len(targets)} names for {len(items)} values", target.span)
         for one, item in zip(targets, items, strict=True):
             self._assign(one, Operand(item, value.expr))
+
+    def _assigned(self, item: Item) -> Item:
+        return item if self.compile_time else assigned(item)
 
     def _is_constexpr(self, annotation: t.Expr) -> bool:
         text = self.semantics.text(annotation.span).strip("'\"")

@@ -19,17 +19,10 @@ import mytriton
 from mytriton import language
 from mytriton.diagnostics import CompileError
 from mytriton.frontend.conditions import condition, told
-from mytriton.frontend.decorators import (
-    JIT_WRAPPER,
-    first_config,
-    is_jit,
-    makes_kernels,
-    wrapped_later,
-    wraps_jit,
-)
+from mytriton.frontend.decorators import first_config, function_value, is_jit, makes_kernels, wrapped_later
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.expressions import ExpressionParser
-from mytriton.frontend.kernel import MISSING, Helper, Kernel, Unresolved
+from mytriton.frontend.kernel import MISSING, Kernel, Unresolved
 from mytriton.frontend.names import Lookup, is_constexpr, parameters, resolve, used_names
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.semantics import Semantics
@@ -156,12 +149,7 @@ class _File:
                 wrap = is_constexpr(node.annotation, _lookup(names)) and not isinstance(found, Unresolved)
                 names[name] = language.constexpr(found) if wrap else found
             case ast.FunctionDef():
-                if is_jit(node, names):
-                    names[node.name] = Helper(functools.partial(self.kernel, node, names))
-                elif wraps_jit(node, names):
-                    names[node.name] = JIT_WRAPPER
-                else:
-                    names[node.name] = Unresolved("it is an ordinary Python function")
+                names[node.name] = function_value(node, names, functools.partial(self.kernel, node, names))
             case ast.If() if (holds := condition(node.test, _lookup(names))) is not None:
                 for child in node.body if holds else node.orelse:
                     self._statement(child, names)

@@ -10,7 +10,7 @@ import pytest
 import mytriton as triton
 import mytriton.language as tl
 from mytriton import LaunchError
-from tests.frontend.support import errors, lowered, rendered, ssa
+from tests.frontend.support import HEAD, errors, lowered, rendered, ssa
 
 f32, i32 = np.float32, np.int32
 
@@ -178,6 +178,42 @@ def test_python_functions_that_fail(n, name, message):
     with pytest.raises(triton.CompileError) as caught:
         calls[1](np.zeros(4, f32), N=n, NAME=name, backend="interp")
     assert message in str(caught.value)
+
+
+READ = """
+@triton.constexpr_function
+def log2(n):
+    steps = 0
+    while n > 1:
+        n //= 2
+        steps += 1
+    return steps
+
+@triton.constexpr_function
+def width(n, limit=64):
+    if n > limit:
+        return limit
+    total = -1
+    for i in range(n):
+        total = total + i * 2
+    return total // 2, "even" if n % 2 == 0 else "odd"
+
+@triton.jit
+def k(x, N: tl.constexpr):
+    w = width(N)
+    tl.static_assert(w[0] == 5 and w[1] == "even" and width(100) == 64 and log2(N * 16) == 6)
+    tl.store(x + tl.arange(0, 1 << log2(N)), width(2, limit=1))
+"""
+
+
+def test_functions_of_constexprs_in_a_file_that_is_only_read():
+    assert ssa(HEAD + READ, "*i32, 4").splitlines()[-1] == "store %1, 1"
+    text = HEAD + READ.replace("n //= 2", "n += 1")
+    assert errors(text, "*i32, 4") == ["4:5 MT142 unrolling this loop exceeds 65536 iterations in one kernel"]
+    text = HEAD + READ.replace("width(N)", "width(x)")
+    assert errors(text, "*i32, 4")[0] == (
+        "3:15 MT210 the constexpr parameter `n` of `width` must be a constexpr, but `x` (ptr<i32>) is not"
+    )
 
 
 MISUSES = [
