@@ -1,7 +1,7 @@
 """Runs emitted gpu-dialect MLIR on the host, thread after thread: the numbers a GPU would compute, without a GPU.
 
 The kernel's body is compiled as an ordinary function of the grid and thread indices. The threads of a program are
-coroutines (`host_threads.py`) that run until they wait for each other, the last first.
+coroutines (`host_threads.py`) that run until they wait for each other, the last first and the first first in turn.
 """
 
 from __future__ import annotations

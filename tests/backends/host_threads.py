@@ -81,8 +81,11 @@ extern "C" int mt_run(void (*function)(void**), void** args, int number, int ind
         self.context.uc_stack.ss_size = self.stack.size();
         makecontext(&self.context, start, 0);
     }
+    bool backwards = false;
     do {
-        for (current = count - 1; current >= 0; --current) {  // the last first: shows an order that was only hoped for
+        backwards = !backwards;  // one order, then the other: shows what was only hoped for
+        for (int t = 0; t < count; ++t) {
+            current = backwards ? count - 1 - t : t;
             if (threads[current].state != READY) continue;
             swapcontext(&scheduler, &threads[current].context);
             if (threads[current].state == FAILED) return 2;

@@ -57,7 +57,7 @@ class _Emitter:
         self._emitters: dict[int | None, ElementEmitter] = {}
         self._stores = 0
         self.control = Control(self.context, self.printer, self._items, self.ranges)
-        self.exchanges = Exchanges(self.context, self.printer, self.shared, self._emitter)
+        self.exchanges = Exchanges(self.context, self.printer, self.positions, self.shared, self._emitter)
 
     def _form(self) -> MemoryForm:
         if self.target.abi == "memref":

@@ -7,14 +7,14 @@ They work on single elements, in loops over registers; LLVM unrolls the loops an
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 
 from mytriton.backends.mlir.context import MAX_UNROLL_SINGLE, Context, View
 from mytriton.backends.mlir.homes import partial_results
 from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.ops import ElementEmitter
-from mytriton.backends.mlir.places import THREAD, place
+from mytriton.backends.mlir.places import THREAD, Positions, place
 from mytriton.backends.mlir.rounds import Plan, Side, plan
 from mytriton.backends.mlir.shared import Shared
 from mytriton.backends.mlir.shuffle import shuffle
@@ -31,10 +31,15 @@ class Exchanges:
     """Writes `Convert` and `PartialReduce`; `emitter` writes operations on elements."""
 
     def __init__(
-        self, context: Context, printer: Printer, shared: Shared, emitter: Callable[[int | None], ElementEmitter]
+        self,
+        context: Context,
+        printer: Printer,
+        positions: Positions,
+        shared: Shared,
+        emitter: Callable[[int | None], ElementEmitter],
     ) -> None:
         self._context, self._text, self._layouts = context, context.text, context.layouts
-        self._printer, self._shared, self._emitter = printer, shared, emitter
+        self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
 
     def emit(self, op: Convert | PartialReduce) -> None:
         """The operation; its result is where its home says."""
@@ -150,7 +155,10 @@ class Exchanges:
         element = _element(op)
 
         def send(register: str, slot: str) -> None:
-            self._shared.put(slot, self._source(op, register), element)
+            # Of copies, one is written. (Those of a reduction have slots of their own.)
+            owner = self._positions.owner(self._layouts[op.source]) if isinstance(op, Convert) else None
+            with self._text.region(f"scf.if {owner}") if owner else nullcontext():
+                self._shared.put(slot, self._source(op, register), element)
 
         def receive(register: str, slot: str) -> None:
             if isinstance(op, Convert):
