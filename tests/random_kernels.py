@@ -89,6 +89,9 @@ SCALARS = (0, 1, -1, 16, 7, 2**31 - 1, -(2**31), 2**40 + 1, 2**63 + 5, 2**31, 0.
 class Writer(Expressions):
     """Writes one random kernel."""
 
+    #: Sizes of blocks that are drawn besides those up to 256.
+    large: tuple[int, ...] = ()
+
     def __init__(self, source: random.Random, portable: bool) -> None:
         super().__init__(source, portable)
         pick = self.pick
@@ -102,7 +105,7 @@ class Writer(Expressions):
         #: What Triton leaves undefined where a mask is off.
         self.unnamed = ", other=0" if portable else ""
         self.ordered = self.chance(0.4)
-        self.block = pick((1, 2, 4, 16, 32, 64, 128, 256))
+        self.block = pick((1, 2, 4, 16, 32, 64, 128, 256, *self.large))
         self.grid = 1 if self.ordered else pick((1, 2, 3))
         self.size = 2 ** (self.block * self.grid - 1).bit_length() * pick((1, 2))
         self.arrays = {f"x{i}": pick(self.types) for i in range(pick((2, 3, 4)))}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 
-from tests.random_expressions import INTEGERS, Expr
+from tests.random_expressions import FLOATS, INTEGERS, Expr
 from tests.random_kernels import Case
 from tests.random_shapes import ShapeWriter
 
@@ -66,6 +66,8 @@ class ProgramWriter(ShapeWriter):
             self.helper()
         elif chance < 0.57 and not self.loops:
             self.leave()
+        elif chance < 0.61:
+            self.built_in()
         else:
             super().statement(depth)
 
@@ -162,6 +164,22 @@ class ProgramWriter(ShapeWriter):
         a = self.any()
         b = self.any(a.type, block=a.block) if any(e.block == a.block for e in self.pool) else a
         self.fresh(Expr(f"{a.text} if {self.condition()} else {self.like(b, a.type, a.block)}", a.type, a.block))
+
+    def built_in(self) -> None:
+        """Bit casts, and what Python's own functions and `tl.cdiv` make of scalars."""
+        value = self.any("int32", "float32", "int64", "float64", "int16", "float16")
+        same = {"int32": "float32", "float32": "int32", "int64": "float64", "float64": "int64", "int16": "float16",
+                "float16": "int16"}  # fmt: skip
+        if value.type in same and self.chance(0.5):
+            to = same[value.type]
+            # The payload of a NaN is free, and its bits must not be seen.
+            text = f"tl.where({value.text} == {value.text}, {value.text}, 0.0)" if value.type in FLOATS else value.text
+            self.fresh(Expr(f"{text}.to(tl.{to}, bitcast=True)", to, value.block))
+            return
+        a, b = self.any("int32", block=False), self.any("int32", block=False)
+        a, b = (self.like(e, "int32", False) for e in (a, b))
+        self.fresh(Expr(self.pick((f"min({a}, {b})", f"max({a}, {b})", f"tl.cdiv({a} & 1023, ({b} & 15) + 1)",
+                                   f"{'tl.' if self.portable else ''}abs({a})")), "int32", False))  # fmt: skip
 
     def leave(self) -> None:
         self.emit(f"if {self.condition()}:")

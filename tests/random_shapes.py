@@ -31,6 +31,8 @@ class ShapeWriter(Writer):
     """Writes statements over blocks of several shapes. The pool holds the scalars and the blocks of the present shape;
     `others` the blocks of the other shapes."""
 
+    large = (512, 2048)
+
     def __init__(self, source: random.Random, portable: bool = False) -> None:
         super().__init__(source, portable)
         self.shapes = shapes_of(self.block, source)
