@@ -10,10 +10,8 @@ from tests.running import on_every_backend
 from tests.stage_runs import wrong_stages
 
 MODULES = (feature_kernels, feature_kernels_shapes)
-#: What some backend gets wrong at the moment.
-KNOWN_WRONG = ("hints()",)
 CASES = [
-    pytest.param(kernel, case, id=case.label, marks=[pytest.mark.xfail] if case.label in KNOWN_WRONG else [])
+    pytest.param(kernel, case, id=case.label)
     for module in MODULES
     for kernel in vars(module).values()
     if isinstance(kernel, JITFunction)

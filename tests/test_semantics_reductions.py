@@ -178,7 +178,6 @@ def test_lanes_see_what_others_stored_before_a_reduction(run, num_warps):
     assert x.tolist() == (numbers[::-1] + numbers.sum()).tolist()
 
 
-@pytest.mark.xfail
 @pytest.mark.parametrize("num_warps", [1, 4])
 def test_lanes_see_what_others_stored_before_a_barrier(run, num_warps):
     numbers = np.arange(512, dtype=np.int32)

@@ -31,10 +31,8 @@ LACKS = {
     "quantize_varlen": "float8_e4m3fn",
     "rotary_backward": "`tl.inline_asm_elementwise` is not supported yet",
 }
-#: What some backend does not take at the moment.
-WAITING = ("paged_attention",)
 CASES = [
-    pytest.param(kernel, case, id=f"{name}-{case.label}", marks=[pytest.mark.xfail] if name in WAITING else [])
+    pytest.param(kernel, case, id=f"{name}-{case.label}")
     for name, kernel in KERNELS.items()
     if name not in LACKS
     for case in kernel.examples
@@ -57,8 +55,6 @@ def test_it_computes_what_numpy_does(run, kernel, case):
 @pytest.mark.parametrize(("backend", "stage"), [("cuda", "ptx"), ("mlir", "ptx"), ("cpu", "asm")])
 @pytest.mark.parametrize("name", [n for n in KERNELS if n not in LACKS])
 def test_it_compiles_for_every_backend(name, backend, stage):
-    if name in WAITING:
-        pytest.xfail("barriers and assertions")
     kernel = KERNELS[name]
     example = kernel.examples[0].build()
     compilation = kernel.prepare(example.grid, **example.args, backend=backend).compilation
