@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mytriton.frontend.regions import Differ, Join, Regions, block, realized, what
+from mytriton.frontend.regions import Differ, Join, Regions, block, realized, type_text
 from mytriton.frontend.values import Item, Known, Mistake, Operand, is_number
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
@@ -48,7 +48,8 @@ class Choices(Regions):
             if not (isinstance(item, Known) and is_number(item.value)) and (
                 not isinstance(item, Value) or is_pointer(item.type)
             ):
-                message = f"the sides of this `if`-`else` have different types: {what(items[0])} and {what(items[1])}"
+                types = " and ".join(map(type_text, items))
+                message = f"the sides of this `if`-`else` have different types: {types}"
                 hint = "decide it at compile time, or write an `if` statement"
                 raise Mistake("MT153", message, span, hint)
         type_ = semantics.common(operands[0], operands[1], "if-else")

@@ -22,7 +22,6 @@ from mytriton.types import Type
 #: More unrolled iterations than this in one kernel would take minutes to compile.
 MAX_ITERATIONS = 65536
 
-
 _STATIC = "write tl.static_range, which unrolls the loop: its variable is a constexpr"
 
 

@@ -24,10 +24,10 @@ class Differ(Exception):
     """Two values that should become one have different types, described by `first` and `second`."""
 
     def __init__(self, first: Item, second: Item) -> None:
-        self.first, self.second = what(first), what(second)
+        self.first, self.second = type_text(first), type_text(second)
 
 
-def what(item: Item) -> str:
+def type_text(item: Item) -> str:
     """The type of a value in messages, or what else it is."""
     match item:
         case Value(type=type_):
@@ -37,7 +37,7 @@ def what(item: Item) -> str:
         case Known(value=value) if value is None or isinstance(value, (str, ScalarType, PointerType)):
             return f"the constexpr {value!r}" if isinstance(value, str) else f"the constexpr {value}"
         case Tuple(items=items):
-            return "(" + ", ".join(what(i) for i in items) + ")"
+            return "(" + ", ".join(type_text(i) for i in items) + ")"
     return "no run-time value"
 
 
