@@ -13,7 +13,7 @@ from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
 from mytriton.target import Target
 from mytriton.types import PointerType, f32, i32
-from tests.backends import gpu_cases
+from tests.backends import gpu_cases, structured_kernels
 from tests.backends.gpu_memory_cases import pointer_choice
 from tests.backends.mlir_support import SEED, emitted, ptx_of
 from tests.backends.seed_kernels import add_kernel, compiled, copy_kernel
@@ -33,6 +33,18 @@ def test_plain_memref_text_is_the_introductory_one(kernel: Callable[..., object]
 
 def test_tuned_pointer_text(golden: Golden) -> None:
     golden("add_kernel.tuned.mlir", compiled(add_kernel, 1024, Target("mlir")).stage("mlir/emit").text)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "constants", "target"),
+    [
+        (structured_kernels.row_sum, {"BLOCK": 256}, Target("mlir", num_warps=2)),
+        (structured_kernels.gcd, {}, Target("mlir", abi="memref")),
+    ],
+)
+def test_text_of_loops_and_reductions(kernel, constants: dict[str, int], target: Target, golden: Golden) -> None:
+    text = structured_kernels.compiled(kernel, target, **constants).stage("mlir/emit").text
+    golden(f"{kernel.__name__}.mlir", text)
 
 
 def test_the_seed_stages_make_no_stage_of_their_own_accord() -> None:
