@@ -28,7 +28,7 @@ for path in sorted(Path("examples/kernels").glob("*.py")):
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
-    for kernel in [k for k in vars(module).values() if isinstance(k, JITFunction)]:
+    for kernel in [k for k in vars(module).values() if isinstance(k, JITFunction) and k.examples]:
         example = kernel.examples[0].build()
         for backend in ("cuda", "mlir", "cpu"):
             compilation = kernel.prepare(example.grid, backend=backend, **example.args).compilation.run()
