@@ -11,8 +11,10 @@ from mytriton.backends.mlir.backend import BACKEND
 from mytriton.backends.mlir.names import GENERATED, entry_name, parameter_names
 from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
+from mytriton.ir.core import Op
+from mytriton.source import Span
 from mytriton.target import Target
-from mytriton.types import PointerType, f32, i32
+from mytriton.types import PointerType, Type, f32, i32
 from tests.backends import gpu_cases, structured_kernels
 from tests.backends.gpu_memory_cases import pointer_choice
 from tests.backends.mlir_support import SEED, emitted, ptx_of
@@ -110,6 +112,21 @@ def test_python_names_that_are_words_of_the_languages_below_compile() -> None:
 
 
 # --- what a form cannot say -------------------------------------------------------------------------------------------
+
+
+def test_an_operation_without_text_is_named_with_its_place() -> None:
+    b, place = Builder(), Span(3, 5, 3, 9)
+    b.append(_Unknown(span=place))
+    (finding,) = BACKEND.check(b.finish("k", ()), Target("mlir"))
+    assert (finding.code, finding.span) == ("MT611", place)
+    assert finding.message == "the mlir backend cannot compile `unknown`"
+
+
+class _Unknown(Op):
+    opcode = "unknown"
+
+    def type_rule(self) -> tuple[Type, ...]:
+        return ()
 
 
 def test_a_choice_between_arrays_has_no_memref_form() -> None:

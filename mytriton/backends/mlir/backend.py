@@ -15,6 +15,7 @@ from mytriton.backends.nvidia import stages as nvidia
 from mytriton.backends.nvidia.device import probe
 from mytriton.backends.nvidia.launch import MEMREF, POINTER, load_cubin
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
+from mytriton.ir import ops
 from mytriton.ir.core import Func
 from mytriton.stage import Clock, Compilation, Line, Stage
 from mytriton.target import CHIPS, Target
@@ -29,6 +30,13 @@ PIPELINE: tuple[tuple[str, str], ...] = (
     ("reconcile-unrealized-casts", "gpu.module(reconcile-unrealized-casts)"),
     ("debug-info", "ensure-debug-info-scope-on-llvm-func{{emission-kind=DebugDirectivesOnly}}"),
     ("gpu-module-to-binary", "gpu-module-to-binary{{format=isa}}"),
+)
+
+#: The operations there is MLIR text for.
+TAKEN = (
+    *(ops.Unary, ops.Binary, ops.Compare, ops.Select, ops.Fma, ops.Cast, ops.Bitcast, ops.Constant, ops.Splat),
+    *(ops.Arange, ops.ProgramId, ops.NumPrograms, ops.AddPtr, ops.Load, ops.Store, ops.Assert, ops.Print, ops.Barrier),
+    *(ops.Broadcast, ops.Reshape, ops.Transpose, ops.Reduce, ops.For, ops.While, ops.If, ops.Yield),
 )
 
 
@@ -56,7 +64,12 @@ class MlirBackend:
         return mlir_available() or (None if probe().state == "ready" else probe().reason)
 
     def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
-        return bases(func)[1] if target.abi == "memref" else []
+        unknown = [
+            Diagnostic("MT611", f"the mlir backend cannot compile `{op.opcode}`", op.span, stage="mlir")
+            for op in func.walk()
+            if not isinstance(op, TAKEN)
+        ]
+        return [*unknown, *(bases(func)[1] if target.abi == "memref" else [])]
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         layout = nvidia.layout_stage(func, target)
