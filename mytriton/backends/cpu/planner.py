@@ -98,6 +98,9 @@ class _Planner:
 
     def _access(self, op: Load | Store) -> None:
         size, volatile = size_of(op.pointer), isinstance(op, Load) and op.volatile
+        in_this_run = self._made_in.get(self._root(op.pointer), OUTSIDE) >= self._start
+        if in_this_run and self.groups[op.pointer].contiguous == size:
+            self._close()  # the first address of consecutive elements is taken before a run
         earliest = self._earliest(op.operands, size)
         if volatile:
             self._close()
