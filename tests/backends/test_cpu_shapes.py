@@ -264,6 +264,19 @@ def test_offsets_of_a_tile_may_wrap() -> None:
     assert (result[30:] == 0).all()
 
 
+def test_single_elements_are_loaded_from_where_loaded_ones_say() -> None:
+    """`out[x[x[i]]] = x[i]` on blocks of one element."""
+    b = Builder()
+    x, out = pointer("x", i32), pointer("out", i32)
+    place = b.add(ops.Reshape, source=b.add(ops.ProgramId, axis=0), shape=(1, 1))
+    first = b.add(ops.Load, pointer=at(b, x, place))
+    second = b.add(ops.Load, pointer=at(b, x, first))
+    b.append(ops.Store(pointer=at(b, out, second), value=first))
+    data = RNG.permutation(8).astype(np.int32)
+    result = agree(b.finish("k", (x, out)), [data, np.zeros(8, np.int32)], (8,))[1]
+    np.testing.assert_array_equal(result[data[data]], data)
+
+
 def test_large_tiles() -> None:
     """128 x 128 of f64, transposed and reduced, in two programs."""
     b = Builder()

@@ -110,11 +110,11 @@ class Plan:
     def is_vector_access(self, op: Load | Store, width: int, guarded: bool) -> bool:
         """Whether a load or store touches consecutive elements in each chunk; `guarded` says that guards hold."""
         known = self.groups[op.pointer]
-        return known.contiguous >= width and (guarded or not known.guards)
+        return known.contiguous >= width > 1 and (guarded or not known.guards)
 
-    def is_contiguous(self, pointer: Value) -> bool:
+    def is_contiguous(self, value: Value) -> bool:
         """Whether all elements of a block are consecutive where its guards hold."""
-        return self.groups[pointer].contiguous == size_of(pointer)
+        return is_contiguous(self.groups, value)
 
 
 def resolve(definitions: Mapping[Value, Op], value: Value, view: View | None = None) -> tuple[Value, View]:
@@ -123,6 +123,11 @@ def resolve(definitions: Mapping[Value, Op], value: Value, view: View | None = N
     while (through := view_through(definitions.get(value))) is not None:
         value, view = through[0], compose(through[1], view)
     return value, view
+
+
+def is_contiguous(groups: Mapping[Value, Groups], value: Value) -> bool:
+    """See `Plan.is_contiguous`. Consecutive elements are computed from indices; a single one may be anything."""
+    return 1 < size_of(value) == groups[value].contiguous
 
 
 def is_block_op(op: Op) -> bool:
@@ -156,7 +161,7 @@ def make_run(loops: Sequence[Loop], first: int, groups: Mapping[Value, Groups]) 
             if not isinstance(earlier, Store) and not isinstance(later, Store):
                 continue
             pointers = earlier.pointer, later.pointer
-            whole = all(groups[p].contiguous == size_of(p) for p in pointers)
+            whole = all(is_contiguous(groups, p) for p in pointers)
             if not whole or len(pairs) >= _MAX_PAIRS:  # they cannot be compared by their first addresses
                 return Run(first, len(loops) - 1, None, guards)
             if earlier.pointer is not later.pointer:
