@@ -139,6 +139,8 @@ def serve(role: str, make_worker: Callable[[Channel], Worker], warm: bool = True
     channel.send(Hello(role, os.getpid(), VERSION, platform.python_version()))
     faulthandler.enable()
     _die_with_parent()
+    if role == "tools":
+        os.nice(10)  # what it makes is looked at less urgently than what is typed
     worker = make_worker(channel)
     if warm:
         for _ in worker.warm_up():

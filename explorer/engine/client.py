@@ -19,6 +19,8 @@ __all__ = ["SLOW_STAGES", "CompileRequest", "Engine", "Event", "RunRequest"]
 
 #: A compilation waits this long for the author's code (the file, an example's inputs); then it does without.
 PATIENCE = 1.0
+#: Slow stages that nobody looks at are made after this long without another compilation.
+BACKGROUND_AFTER = 0.3
 #: A superseded compilation may finish the native stage it is in if that takes no longer than this; the tools child has
 #: no spare, and its stages are slow. User code gets no grace.
 _COMPILE_GRACE, _TOOLS_GRACE = 0.1, 1.0
@@ -250,10 +252,25 @@ class Engine:
         elif isinstance(message, m.CompileFinished):
             self._finished.add(message.backend)
         self._on_event(message)
-        done = isinstance(message, m.CompileFinished) and message.ok and not job.slow
-        if done and any(name in SLOW_STAGES and name in self._planned[message.backend] for name in job.request.wanted):
-            request = dataclasses.replace(job.request, backends=(message.backend,))
-            self._tools.submit(dataclasses.replace(job, request=request, slow=True), self.limits.compile_s)
+        if isinstance(message, m.CompileFinished) and message.ok and not job.slow:
+            self._slow_stages(job, message.backend)
+
+    def _slow_stages(self, job: m.CompileJob, backend: str) -> None:
+        planned = [name for name in self._planned[backend] if name in SLOW_STAGES]
+        looked_at = set(job.request.wanted)
+        wanted = tuple(n for n in planned if n in looked_at or n in job.request.background.get(backend, ()))
+        if wanted:
+            request = dataclasses.replace(job.request, backends=(backend,), wanted=wanted)
+            slow = dataclasses.replace(job, request=request, slow=True)
+            if looked_at & set(wanted):
+                self._submit_slow(slow)
+            else:
+                asyncio.get_running_loop().call_later(BACKGROUND_AFTER, self._submit_slow, slow)
+
+    def _submit_slow(self, job: m.CompileJob) -> None:
+        if job.generation == self._compile:
+            self._tools.submit(job, self.limits.compile_s)
+            self._tick()
 
     def _compiler_failed(self, job: Any, failure: ChildFailure) -> None:
         if isinstance(job, m.ReadJob):

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from explorer.model.result import ChildFailure, ExampleInfo, ModuleInfo, RunReport, StageView
 
-#: Stages made by the tools child, and only when somebody looks at them.
+#: Stages made by the tools child: when somebody looks at them, or (`background`) when there is nothing else to do.
 SLOW_STAGES = ("cubin", "sass", "asm")
 
 
@@ -22,7 +22,8 @@ class CompileRequest:
     `backends` are compiled in order: the visible one first. `kernel` None is the first of the file. Types come from
     `defines` (constexprs as Python values), `signature` (Triton's notation), the example's number, annotations and
     defaults. `num_warps` None is the example's, else 4. `wanted` names slow stages that somebody looks at; without
-    them a compilation stops at the last quick one. `until`, a stage or family, stops it earlier. `shown` names the
+    them a compilation stops at the last quick one; `background` names, by backend, those that nobody looks at and that
+    are made once nothing else was asked for a moment. `until`, a stage or family, stops it earlier. `shown` names the
     stages whose listings are on the screen: with it, the others are printed after everything is compiled, and their
     stages come first without lines (`pending`), then with them.
     """
@@ -39,6 +40,7 @@ class CompileRequest:
     wanted: tuple[str, ...] = ()
     until: str = ""
     shown: tuple[str, ...] | None = None
+    background: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ class StageFinished:
 @dataclass(frozen=True, slots=True)
 class CompileFinished:
     """All quick stages of a backend were sent, or it failed at the last one sent. If slow stages were wanted and it is
-    ok, they follow from the tools child, and then a second one of these, marked `slow`."""
+    ok, they follow from the tools child (those of the background later), and then a second one of these, marked
+    `slow`."""
 
     generation: int
     backend: str

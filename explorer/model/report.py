@@ -98,6 +98,17 @@ def stage_strip(result: Result) -> str:
     return "  ".join(parts)
 
 
+def no_figures(session: Session) -> str:
+    """Why the selected backend's build has no registers and the like; nothing if it has, or may still have."""
+    if session.backend not in ("cuda", "mlir"):
+        return {"cpu": "cpu: host code", "interp": "interp: no code is made"}[session.backend] + ", no GPU resources"
+    stage, _ = session.result.listing("cubin")
+    if stage is None:
+        failed = session.result.failed
+        return f"resources: not known, {failed.name} failed" if failed is not None else ""
+    return "" if stage.ok else f"resources: cubin {status_word(stage)}: {cause(stage)}"
+
+
 def folded(text: str, width: int) -> list[str]:
     """A sentence in rows of at most `width` columns; continued rows are indented."""
     return wrap(text, max(20, width), subsequent_indent="  ", break_long_words=False) or [""]

@@ -21,6 +21,7 @@ from explorer.engine.messages import (
     StageFinished,
     StillRunning,
 )
+from explorer.model.resources import Meter, figures
 from explorer.model.result import DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
 
 BACKENDS = ("cuda", "mlir", "cpu", "interp")
@@ -108,6 +109,7 @@ class Session:
         self.module: ModuleInfo | None = None
         self.module_changed = False
         self.results: dict[str, Result] = {}
+        self.meters: dict[str, Meter] = {}
         self.report: RunReport | None = None
         self.running = False
         self.busy: StillRunning | None = None
@@ -137,8 +139,13 @@ class Session:
             signature=s.signature,
             example=self.example,
             wanted=self._wanted,
+            background={name: slow for name in order if (slow := self._background(name))},
             shown=tuple(shown),
         )
+
+    def _background(self, backend: str) -> tuple[str, ...]:
+        """The slow stages that are made although nobody looks at them: those that the resource strip tells of."""
+        return ("cubin",) if backend == self.backend and backend in ("cuda", "mlir") else ()
 
     def run_request(self, every_stage: bool = False) -> RunRequest:
         """The example on the selected backend; on the CPU where that one cannot run here."""
@@ -188,6 +195,8 @@ class Session:
             result.stages[event.stage.name] = event.stage
             if event.stage.ok and not event.stage.pending:
                 result.good[event.stage.name] = event.stage
+            if event.stage.name in ("cubin", "sass") and event.stage.ok:
+                self._measure(event.backend, result)
         elif isinstance(event, CompileFinished):
             result = self.results.get(event.backend)
             if result is None or event.generation != result.generation:
@@ -214,6 +223,13 @@ class Session:
             self.log.extend(f"{event.child}: {line}" for line in lines)
         return True
 
+    def _measure(self, backend: str, result: Result) -> None:
+        ptx = result.stages.get("ptx")
+        text = ptx.text if ptx is not None else ""
+        new = figures(result.stages.get("cubin"), result.stages.get("sass"))
+        meter = self.meters.get(backend)
+        self.meters[backend] = meter.reads(result.kernel, text, new) if meter else Meter(result.kernel, text, new)
+
     def _started(self, event: CompileStarted) -> None:
         before = self.results.get(event.backend) or Result()
         if event.kernel not in ("", before.kernel):
@@ -228,7 +244,7 @@ class Session:
             kernel=event.kernel or before.kernel,
             signature=before.signature if early else event.signature,
             num_warps=event.num_warps,
-            wanted=self._wanted,
+            wanted=tuple(dict.fromkeys([*self._wanted, *self._background(event.backend)])),
             ms=before.ms,
         )
         self.module_changed = event.module_changed

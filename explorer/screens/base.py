@@ -25,7 +25,7 @@ from explorer.widgets.code_view import GUTTER, CodeView
 from explorer.widgets.find_bar import FindBar
 from explorer.widgets.pane import Pane
 from explorer.widgets.source_editor import SourceEditor
-from explorer.widgets.status import header, key_parts
+from explorer.widgets.status import header, key_parts, resource_parts
 from explorer.widgets.text_line import TextLine, fitted, highlighted
 from explorer.widgets.workspace import Workspace
 
@@ -92,10 +92,11 @@ class MainBase(Asking):
         self.left = False
 
     def compose(self) -> ComposeResult:
-        """Header, panes, search, stage strip, run line, keys."""
+        """Header, panes, search, resources, stage strip, run line, keys."""
         yield TextLine(id="header")
         yield self.workspace
         yield self.find_bar
+        yield TextLine(id="resources")
         yield TextLine(id="strip")
         yield TextLine(id="run")
         yield TextLine(id="keys")
@@ -232,6 +233,7 @@ class MainBase(Asking):
         self.editor.mark(self.session.problems)
         self.query_one("#header", TextLine).show(*header(self.session, self.dirty))
         width = self.app.size.width - 1
+        self.query_one("#resources", TextLine).show(resource_parts(self.session, width))
         strip.show(highlighted(" " + fitted(report.stage_strip(self.session.result), width)))
         run.show(highlighted(" " + fitted("run: " + report.run_summary(self.session), width)))
         self.show_links(reveal=False)

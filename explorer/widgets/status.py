@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from explorer.actions import key_bar
+from explorer.model.report import no_figures
+from explorer.model.resources import strip
 from explorer.model.session import Session
-from explorer.widgets.text_line import Part
+from explorer.widgets.text_line import Part, fitted
 
 Parts = list[Part]
 
@@ -36,6 +38,21 @@ def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
     num_warps = session.result.num_warps
     right.append(Part(f"  {settings.chip}  {num_warps} warp{'s' if num_warps > 1 else ''} "))
     return left, right
+
+
+def resource_parts(session: Session, width: int) -> Parts:
+    """What the newest build takes, with arrows since the one before; or why that is not known."""
+    meter, missing = session.meters.get(session.backend), no_figures(session)
+    if meter is None or meter.kernel != session.result.kernel or missing:
+        return [Part(f" {fitted(missing or 'resources: ...', width)}", "comment")]
+    stale = session.result.listing("cubin")[1]
+    parts = [Part(" stale", "doubtful"), Part("  ")] if stale else [Part(" ")]
+    for reading in strip(meter, width - (7 if stale else 0)):
+        parts.append(Part(reading.text))
+        if reading.arrow:
+            parts += [Part(" "), Part(reading.arrow, "bad" if reading.bad else "good")]
+        parts.append(Part("  "))
+    return parts
 
 
 def key_parts(typing: bool, width: int) -> Parts:
