@@ -22,6 +22,9 @@ class Backend(Protocol):
     def planned(self, target: Target) -> Sequence[str]:
         """The stage names `lower` yields, in order."""
 
+    def passes(self, target: Target) -> Sequence[tuple[str, str]]:
+        """The MLIR passes among the stages: stage name, and the pipeline inside `builtin.module(...)`."""
+
     def available(self) -> str | None:
         """None if kernels can run on this machine; else the reason, and what to install. Text stages need less."""
 

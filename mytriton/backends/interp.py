@@ -23,6 +23,10 @@ class InterpBackend:
         """No stages."""
         return ()
 
+    def passes(self, target: Target) -> Sequence[tuple[str, str]]:
+        """None."""
+        return ()
+
     def available(self) -> str | None:
         """Always."""
         return None

@@ -43,7 +43,11 @@ class CpuBackend:
 
     def planned(self, target: Target) -> Sequence[str]:
         """The stages of `lower`."""
-        return ("cpu/emit", *(f"cpu/{name}" for name, _ in PASSES), "llvm", "asm")
+        return ("cpu/emit", *(name for name, _ in self.passes(target)), "llvm", "asm")
+
+    def passes(self, target: Target) -> Sequence[tuple[str, str]]:
+        """The stages after `cpu/emit`."""
+        return tuple((f"cpu/{name}", pipeline) for name, pipeline in PASSES)
 
     def available(self) -> str | None:
         """None if the MLIR bindings load."""

@@ -28,6 +28,10 @@ class CudaBackend:
         """The stages, in order."""
         return ("layout", "cuda", *stages.NAMES)
 
+    def passes(self, target: Target) -> Sequence[tuple[str, str]]:
+        """None."""
+        return ()
+
     def available(self) -> str | None:
         """Needs a driver with a device, NVRTC, and nvJitLink or ptxas."""
         found = probe()

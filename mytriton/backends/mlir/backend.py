@@ -56,8 +56,11 @@ class MlirBackend:
     def _passes(self, target: Target) -> tuple[tuple[str, str], ...]:
         return pipeline(target) if self._table is None else tuple(self._table)
 
+    def passes(self, target: Target) -> Sequence[tuple[str, str]]:
+        return tuple((f"mlir/{name}", pipeline) for name, pipeline in self._passes(target))
+
     def planned(self, target: Target) -> Sequence[str]:
-        names = [f"mlir/{name}" for name, _ in self._passes(target)]
+        names = [name for name, _ in self.passes(target)]
         return ("layout", "mlir/emit", *names, "llvm", *nvidia.NAMES)
 
     def available(self) -> str | None:

@@ -137,8 +137,9 @@ class ModuleRun:
         stage.seconds = clock.seconds
         if self.failed:  # show what the pass was given; what it left behind may not even print
             self._bytecode = before
-        elif self._bytecode == before:
-            stage.status = "no change"
+        else:
+            stage.artifact = self._bytecode
+            stage.status = "ok" if self._bytecode != before else "no change"
         code, source, listings = self._bytecode, self.source, self._listings
         stage.make_lines = lambda: link_lines(listings.text(code), source)
         return stage
@@ -235,6 +236,11 @@ class _Listings:
             with self._context:
                 module = ir.Module.parse(bytecode)
                 return str(module.operation.get_asm(enable_debug_info=True, assume_verified=True))
+
+
+def module_text(bytecode: bytes) -> str:
+    """A module as text that says everything: with the location of every operation, which listings leave out."""
+    return _Listings().text(bytecode)
 
 
 def link_lines(text: str, source: Sequence[Line]) -> list[Line]:
