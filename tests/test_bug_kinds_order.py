@@ -247,13 +247,15 @@ def test_a_reduction_in_a_loop_has_one_value_everywhere(run, block):
 
 @triton.jit
 def reduce_then_broadcast(x, out, n, B: tl.constexpr):
-    """Every lane reads, after a reduction, what other lanes wrote before it."""
+    """Every lane reads, after a reduction whose result counts, what other lanes wrote before it."""
     i = tl.arange(0, B)
     v = tl.load(x + i)
     for _ in range(n):
         tl.store(out + i, v)
         total = tl.sum(v, axis=0)
-        v = tl.load(out + (B - 1 - i)) + total * 0
+        other = tl.load(out + (B - 1 - i))
+        tl.debug_barrier()  # before the next trip stores
+        v = other + (total >> 20)
 
 
 def test_a_reduction_orders_memory_between_lanes(run):

@@ -1,9 +1,9 @@
 """The order of operations in the first SSA listing.
 
-Loads, stores, branches and loops keep the order in which they were written. A pure operation has no moment of its own:
-it is put where its value is first needed, operands before users, so a chain of assignments reads as the computation
-that feeds each load and store. What a nested block needs of its surroundings comes before the branch or loop. What
-nothing needs comes last, where dce will find it.
+Loads, stores, reductions (which order memory), branches and loops keep the order in which they were written. Any other
+operation has no moment of its own: it is put where its value is first needed, operands before users, so a chain of
+assignments reads as the computation that feeds each load and store. What a nested block needs of its surroundings comes
+before the branch or loop. What nothing needs comes last, where dce will find it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mytriton.ir.builder import Ids
 from mytriton.ir.core import Block, Effect, Op, Value, walk
-from mytriton.ir.ops import Store, Yield
+from mytriton.ir.ops import Reduce, Store, Yield
 
 
 def _needs(op: Op) -> Iterator[Value]:
@@ -29,7 +29,7 @@ def _needs(op: Op) -> Iterator[Value]:
 
 def _stays(op: Op) -> bool:
     """Whether an operation keeps its place among others that do."""
-    return op.effect is not Effect.NONE or bool(op.regions)
+    return op.effect is not Effect.NONE or bool(op.regions) or isinstance(op, Reduce)
 
 
 class _Scheduler:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from mytriton.analysis.effects import effect_of, effects_within
 from mytriton.ir.core import Block, Effect, Func, Op, Value
-from mytriton.ir.ops import Constant, If, Load
+from mytriton.ir.ops import Constant, If, Load, Reduce
 from mytriton.ir.printer import Printer
 from mytriton.stage import Change
 
@@ -53,7 +53,9 @@ class _Merger:
             if done.structured or not done.results or effect is Effect.WRITE:
                 out.append(done)
                 continue
-            key: Hashable = _key(done) if effect is Effect.NONE else (*_key(done), self.memory)
+            # A reduction orders what lanes do to memory, so one after a write is not one before it.
+            timeless = effect is Effect.NONE and not isinstance(done, Reduce)
+            key: Hashable = _key(done) if timeless else (*_key(done), self.memory)
             first = self.known.get(key)
             if first is None:
                 self.known[key] = done

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from mytriton.analysis.effects import effect_of, effects_within
 from mytriton.ir.core import Block, Effect, Func, Op, Value
-from mytriton.ir.ops import Constant, For, Load, While
+from mytriton.ir.ops import Constant, For, Load, Reduce, While
 from mytriton.ir.printer import Printer
 from mytriton.passes.branches import trip_count
 from mytriton.stage import Change
@@ -67,10 +67,10 @@ class _Hoister:
         to = level
         if op.structured:
             op = self._structured(op)
+        elif isinstance(op, Reduce) or (isinstance(op, Load) and not op.volatile):
+            to = self._outermost_load(op, level)  # a reduction orders what lanes do to memory in every trip
         elif op.results and effect_of(op) is Effect.NONE:
             to = self._outermost(op, level)
-        elif isinstance(op, Load) and not op.volatile:
-            to = self._outermost_load(op, level)
         self.home.update((v, to) for v in op.results)
         if to == level:
             self.frames[level].out.append(op)

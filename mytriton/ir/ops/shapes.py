@@ -77,7 +77,8 @@ COMBINE: Mapping[str, type[Binary]] = {
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Reduce(Op):
     """The elements along `axis` combined by the operation whose opcode is `combine`, in the elements' own type; the
-    axis goes away (a block of rank 1 gives a scalar). The order is that of a balanced tree, unspecified beyond that."""
+    axis goes away (a block of rank 1 gives a scalar). The order is that of a balanced tree, unspecified beyond that.
+    Like a barrier it orders what lanes do to memory, if its result is used: passes keep its place among writes."""
 
     opcode: ClassVar[str] = "reduce"
     source: Value = operand()
