@@ -24,7 +24,8 @@ SSA = re.compile(
 )
 
 SASS = re.compile(
-    r"""(?P<comment>//.*|/\*.*?\*/|\#.*)|(?P<label>^\s*\.?[A-Za-z_.][\w.$]*:)|(?P<directive>^\s*\.\w[\w.]*)
+    r"""(?P<comment>//.*|/\*.*?\*/|\#.*|\[[-0-9]{6}\ [^\]]*\])
+    |(?P<label>^\s*\.?[A-Za-z_.][\w.$]*:)|(?P<directive>^\s*\.\w[\w.]*)
     |(?P<builtin>@!?U?P[T0-9]\b)|(?P<value>\b(?:U?R(?:Z|\d+)|U?P(?:T|\d)|SR_[\w.]+|B\d+)\b|\bc\[)
     |(?P<keyword>\b[A-Z][A-Z0-9]+(?:\.[A-Z0-9_.]+)*\b)|(?P<number>-?0x[0-9a-fA-F]+|\b-?\d+(?:\.\d+)?\b)""",
     re.VERBOSE,

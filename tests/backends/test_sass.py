@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mytriton.backends.nvidia.control import control_code
 from mytriton.backends.nvidia.disasm import sass_lines
 from mytriton.source import Span
 from mytriton.stage import Line
@@ -23,7 +24,8 @@ k:
         /*0000*/                   LDC R1, c[0x0][0x28] ;
         //## File "a.nv_debug_ptx_txt", line 1
 .L_x_1:
-        /*0010*/              @!P0 LDG.E R4, desc[UR4][R2.64] ;
+        /*0010*/              @!P0 LDG.E R4, desc[UR4][R2.64] ;         /* 0x0000000402048981 */
+                                                                        /* 0x0022a8000c1e1900 */
         /*0020*/                   BRA `(.L_x_1);
 .L_x_8:
         /*0030*/                   NOP;
@@ -38,7 +40,7 @@ def test_the_kernel_comes_first_and_every_function_has_its_name() -> None:
         "k:",
         "/*0000*/ LDC R1, c[0x0][0x28] ;",
         ".L_x_1:",
-        "/*0010*/ @!P0 LDG.E R4, desc[UR4][R2.64] ;",
+        "/*0010*/ [-1---- r1 w2 - s04] @!P0 LDG.E R4, desc[UR4][R2.64] ;",
         "/*0020*/ BRA `(.L_x_1);",
         "__cuda_slowpath:",
         "/*0000*/ MUFU.RCP R7, R4 ;",
@@ -46,3 +48,9 @@ def test_the_kernel_comes_first_and_every_function_has_its_name() -> None:
     ]
     assert [line.span for line in lines] == [None, None, None, span, span, None, None, None]
     assert lines[3].values == ("%1",)
+
+
+def test_a_control_code_is_taken_apart() -> None:
+    bits = 0b1010_000011_010_111_0_0101  # reuse, waits for 0 and 1, read barrier 2, write barrier none, yield, stall
+    assert control_code(bits << 41 | 0x1FF) == "[01---- r2 w- y s05]"
+    assert control_code(0x000E220000000800) == "[------ r- w0 - s01]"  # LDC R1, c[0x0][0x28] of a cubin for sm_90

@@ -30,6 +30,7 @@ def pieces(language: str, line: str, state: int = 0) -> list[tuple[str, str]]:
         ("ptx", "\tld.global.nc.v4.b32 \t{%r9, %r10}, [%rd4];", "ld.global", "keyword"),
         ("sass", "/*0070*/ @!P0 LDG.E.128 R4, desc[UR4][R2.64] ;", "LDG.E.128", "keyword"),
         ("sass", "/*0070*/ @!P0 LDG.E.128 R4, desc[UR4][R2.64] ;", "@!P0", "builtin"),
+        ("sass", "/*0070*/ [01---- r2 w- y s05] EXIT ;", "[01---- r2 w- y s05]", "comment"),
         ("unknown", "anything", "anything", ""),
     ],
 )

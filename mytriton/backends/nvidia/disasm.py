@@ -7,25 +7,28 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 
+from mytriton.backends.nvidia.control import control_code
 from mytriton.backends.nvidia.tools import ToolFailed, find_program
 from mytriton.stage import Line
 
 # A cubin made with line information refers to the lines of the PTX it was made from under this name.
 _WHERE = re.compile(r'\s*//## File "[^"]*\.nv_debug_ptx_txt[^"]*", line (?P<line>\d+)')
 _INSTRUCTION = re.compile(r"\s*/\*(?P<address>[0-9a-f]{4,})\*/\s+(?P<text>.*?;)")
+# With `-hex` each instruction is followed by the upper half of its encoding, alone on a line.
+_UPPER = re.compile(r"\s*/\* 0x(?P<upper>[0-9a-f]{16}) \*/$")
 _LABEL = re.compile(r"\.L_x_\d+:")
 _FUNCTION = re.compile(r"[\w$]+:$")
 _ENTRY = re.compile(r"\s*\.global\s+(?P<name>[\w$]+)$")
 
 
 def disassemble(cubin: bytes) -> str:
-    """nvdisasm's listing of a cubin's code with line information. Takes about half a second whatever the kernel; raises
-    `ToolMissing` or `ToolFailed`."""
+    """nvdisasm's listing of a cubin's code with encodings and line information. Takes about half a second whatever the
+    kernel; raises `ToolMissing` or `ToolFailed`."""
     program = find_program("nvdisasm")
     with tempfile.NamedTemporaryFile(prefix="mytriton-", suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        command = [program, "-g", "-gp", "-c", file.name]
+        command = [program, "-g", "-gp", "-hex", "-c", file.name]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         raise ToolFailed(f"nvdisasm failed with exit code {done.returncode}", done.stderr.replace(file.name, "cubin"))
@@ -33,9 +36,9 @@ def disassemble(cubin: bytes) -> str:
 
 
 def sass_lines(listing: str, ptx: Sequence[Line]) -> list[Line]:
-    """The instructions and labels of an nvdisasm listing, linked through the PTX line each came from (both nvJitLink
-    and ptxas record it). The kernel comes before the functions it calls, such as a division's slow path; padding after
-    the last branch of each is left out."""
+    """The instructions, each after its control code, and the labels of an nvdisasm listing, linked through the PTX line
+    each came from (both nvJitLink and ptxas record it). The kernel comes before the functions it calls, such as a
+    division's slow path; padding after the last branch of each is left out."""
     functions: list[list[Line]] = []
     kernel = ""
     origin: Line | None = None
@@ -51,6 +54,11 @@ def sass_lines(listing: str, ptx: Sequence[Line]) -> list[Line]:
         elif functions and (instruction := _INSTRUCTION.match(text)):
             span, values = (origin.span, origin.values) if origin is not None else (None, ())
             functions[-1].append(Line(f"/*{instruction['address']}*/ {instruction['text']}", span, values))
+        elif functions and (encoded := _UPPER.match(text)):
+            last = functions[-1][-1]
+            address, _, code = last.text.partition(" ")
+            code = f"{address} {control_code(int(encoded['upper'], 16))} {code}"
+            functions[-1][-1] = Line(code, last.span, last.values)
         elif functions and _LABEL.match(text):
             functions[-1].append(Line(text.strip()))
     functions.sort(key=lambda lines: lines[0].text != kernel)
