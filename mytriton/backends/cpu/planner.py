@@ -98,9 +98,6 @@ class _Planner:
 
     def _access(self, op: Load | Store) -> None:
         size, volatile = size_of(op.pointer), isinstance(op, Load) and op.volatile
-        in_this_run = self._made_in.get(self._root(op.pointer), OUTSIDE) >= self._start
-        if in_this_run and self.groups[op.pointer].contiguous == size:
-            self._close()  # the first address of consecutive elements is taken before a run
         earliest = self._earliest(op.operands, size)
         if volatile:
             self._close()
@@ -254,7 +251,8 @@ class _Planner:
     def _hand_on(self, values: Sequence[Value], targets: Sequence[Value]) -> None:
         """What a block yields, all at once. A value that is made where nothing needs the target any more is made in
         its place."""
-        pairs = [(t, v) for t, v in zip(targets, values, strict=True) if shape_of(t.type) and t is not v]
+        blocks = [(t, self._reshaped(v)) for t, v in zip(targets, values, strict=True) if shape_of(t.type)]
+        pairs = [(t, v) for t, v in blocks if t is not v]
         yields = {self._root(v) for _, v in pairs}
         rest: dict[Value, Value] = {}
         for target, value in pairs:
@@ -267,6 +265,11 @@ class _Planner:
         moved = {t: v if self._root(v) is v or self._root(v) not in self._made_in else self._kept(v)
                  for t, v in rest.items()}  # fmt: skip
         self._move(moved)
+
+    def _reshaped(self, value: Value) -> Value:
+        """What a block is another shape of."""
+        root, view = resolve(self.definitions, value)
+        return root if size_of(root) == size_of(value) and view == identity(root) else value
 
     def _is_last_use(self, value: Value, target: Value) -> bool:
         made = self._made_in.get(value, OUTSIDE)
