@@ -103,6 +103,10 @@ class Writer(structured_programs.Writer):
         mask = self.condition(b, pool, shape) if self.random.random() < 0.3 else None
         b.append(ops.Store(pointer=at, value=value, mask=mask))
 
+    def store_load(self, b: Builder, pool: list[Value]) -> Value:
+        """A load alone: what one program stores, another of the grid may be loading."""
+        return self.load(b, pool)
+
     def reduce(self, b: Builder, pool: list[Value]) -> Value | None:
         x = self.pick(pool, lambda v: bool(shape_of(v.type)) and not is_pointer(v.type))
         if x is None:

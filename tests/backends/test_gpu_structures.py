@@ -117,7 +117,8 @@ def _run(what: str, backend: str) -> subprocess.CompletedProcess[str]:
 def test_a_failed_assertion_names_itself(backend: str, device_arrays: Arrays) -> None:
     done = _run("assert", backend)
     assert done.returncode != 0
-    assert re.search(r"block: \[0,0,0\], thread: \[\d+,0,0\] Assertion `x is 100 % \"positive\"\?` failed", done.stderr)
+    said = r"block: \[0,0,0\], thread: \[\d+,0,0\] Assertion `(line 3 of checked: )?x is 100 % \"positive\"\?` failed"
+    assert re.search(said, done.stderr)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
