@@ -68,6 +68,8 @@ class ProgramWriter(ShapeWriter):
             self.leave()
         elif chance < 0.61:
             self.built_in()
+        elif chance < 0.65:
+            self.exchange()
         else:
             super().statement(depth)
 
@@ -164,6 +166,23 @@ class ProgramWriter(ShapeWriter):
         a = self.any()
         b = self.any(a.type, block=a.block) if any(e.block == a.block for e in self.pool) else a
         self.fresh(Expr(f"{a.text} if {self.condition()} else {self.like(b, a.type, a.block)}", a.type, a.block))
+
+    def exchange(self) -> None:
+        """Lanes read what others have stored, ordered by barriers or reductions."""
+        value = self.any("int32", "float32", "int8", block=True)
+        array = f"shared_{value.type}"
+        self.arrays[array] = value.type
+        moved = self.pick((f"({self.lanes} ^ {self.block // 2})", f"({self.block - 1} - {self.lanes})",
+                           f"({self.lanes} + 1 & {self.block - 1})"))  # fmt: skip
+        self.emit(f"tl.store({array} + {self.offs}, {value.text})")
+        loaded = f"tl.load({array} + pid * BLOCK + {moved})"
+        if value.type == "int32" and self.chance(0.5):
+            total = self.fresh(self.reduced(value, ""))
+            loaded = f"({loaded} + {total.text})"
+        else:
+            self.emit("tl.debug_barrier()")
+        self.fresh(Expr(loaded, value.type))
+        self.emit("tl.debug_barrier()")
 
     def built_in(self) -> None:
         """Bit casts, and what Python's own functions and `tl.cdiv` make of scalars."""
