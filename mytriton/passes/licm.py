@@ -106,7 +106,7 @@ class _Hoister:
         crossed = bisect_right(self.loops, needs)
         return self.loops[crossed] - 1 if crossed < len(self.loops) else level
 
-    def _outermost_load(self, op: Load, level: int) -> int:
+    def _outermost_load(self, op: Load | Reduce, level: int) -> int:
         needs = self._needs(op)
         while level > needs and self.frames[level].loop and self.frames[level].reads:
             level -= 1
