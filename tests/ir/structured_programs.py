@@ -73,24 +73,33 @@ class Writer:
 
     def __init__(self, seed: int, size: int = 40, depth: int = 3) -> None:
         self.random = random.Random(seed)
-        self.left, self.depth, self.line = size, depth, 0
+        self.left, self.depth, self.line, self.kept = size, depth, 0, 0
+        self.memory = (0.2, 0.8)[seed % 2]  # how often a statement is about memory
         b = Builder()
         self.pointers = [pointer(f"p_{t.name}", t) for t in ELEMENTS] + [pointer("q_i32", i32), pointer("q_f32", f32)]
+        self.outputs = [pointer(f"o_{t.name}", t) for t in ELEMENTS]
         self.scalars = [parameter("n", i32), parameter("m", i32), parameter("k", i64)]
         pool = [*self.scalars, b.add(ops.ProgramId, axis=0), b.add(ops.Arange, start=0, end=8)]
         self.steps(b, pool, 0)
-        for value in pool[-8:]:
-            self.store(b, [value, *pool], value)
-        params = (*self.pointers, *self.scalars)
+        for value in pool:
+            self.keep(b, value)
+        params = (*self.pointers, *self.outputs, *self.scalars)
         self.func = b.finish("random", params, {"p_f32": ParamInfo(True), "m": ParamInfo(False)})
 
     def steps(self, b: Builder, pool: list[Value], depth: int) -> None:
         """A few statements."""
-        choices: list[Callable[[Builder, list[Value]], Value | None]] = [
-            *[self.binary] * 4, self.compare, self.select, self.cast, self.shape, self.shape, self.reduce,
-            self.load, self.load, self.move, self.again, self.store_any, self.store_load,
-        ]  # fmt: skip
-        for _ in range(self.random.randint(1, 12 if depth == 0 else 6)):
+        memory = [*[self.load] * 3, *[self.store_any] * 3, self.store_load, self.move, self.keep_any]
+        others = [
+            *[self.binary] * 4,
+            self.compare,
+            self.select,
+            self.cast,
+            self.shape,
+            self.shape,
+            self.reduce,
+            self.again,
+        ]
+        for _ in range(self.left if depth == 0 else self.random.randint(2, 8)):
             if self.left <= 0:
                 break
             self.left -= 1
@@ -100,9 +109,12 @@ class Writer:
                 kind = self.random.choice((self.loop, self.loop, self.branch, self.while_loop))
                 pool += kind(b, pool, depth + 1)
                 continue
+            choices = memory if self.random.random() < self.memory else others
             made = self.random.choice(choices)(b, pool)
             if made is not None:
                 pool.append(made)
+                if choices is memory and self.random.random() < 0.6 and not is_pointer(made.type):
+                    b.append(ops.Print(values=(made,), prefix="v"))
 
     # --- values ---------------------------------------------------------------------------------------------------
 
@@ -192,24 +204,28 @@ class Writer:
 
     # --- memory ---------------------------------------------------------------------------------------------------
 
-    def move(self, b: Builder, pool: list[Value]) -> Value | None:
+    def pointer(self, pool: list[Value]) -> Value:
+        """A pointer, rather often the same one."""
+        found = self.pick(pool, lambda v: is_pointer(v.type))
+        if found is None or self.random.random() < 0.4:
+            return self.random.choice(self.pointers if self.memory < 0.5 else self.pointers[-2:])
+        return found
+
+    def move(self, b: Builder, pool: list[Value]) -> Value:
         """A pointer moved by a little."""
-        p = self.pick([*pool, *self.pointers], lambda v: is_pointer(v.type))
-        assert p is not None
-        offset = self.pick(pool, lambda v: element_of(v.type) in (i32, i64) and shape_of(v.type) == shape_of(p.type))
+        p = self.pointer(pool)
+        shape = shape_of(p.type) or self.random.choice(SHAPES)
+        offset = self.pick(pool, lambda v: element_of(v.type) in (i32, i64) and shape_of(v.type) == shape)
         if offset is None or self.random.random() < 0.3:
-            offset = b.constant(self.random.randint(0, 8), self.random.choice((i32, i64)), shape_of(p.type))
-        elif self.random.random() < 0.8 or element_of(offset.type) == i64:
-            offset = b.add(ops.And, lhs=offset, rhs=b.constant(7, element_of(offset.type), shape_of(offset.type)))  # type: ignore[arg-type]
-        elif not isinstance(offset, Value) or offset.id != "%1":  # the only block of offsets known to be small
-            return None
-        return b.add(ops.AddPtr, pointer=p, offset=offset)
+            offset = b.constant(self.random.randint(0, 8), self.random.choice((i32, i64)), shape)
+        elif offset.id != "%1" or self.random.random() < 0.3:  # %1 is arange(0, 8)
+            offset = b.add(ops.And, lhs=offset, rhs=b.constant(7, element_of(offset.type), shape))  # type: ignore[arg-type]
+        return b.add(ops.AddPtr, pointer=b.splat(p, shape), offset=offset)
 
     def place(self, b: Builder, pool: list[Value]) -> tuple[Value, Value | None]:
         """A pointer and perhaps a mask."""
-        p = self.pick([*pool, *self.pointers], lambda v: is_pointer(v.type))
-        assert p is not None
-        return p, self.condition(b, pool, shape_of(p.type)) if self.random.random() < 0.4 else None
+        p = self.pointer(pool)
+        return p, self.condition(b, pool, shape_of(p.type)) if self.random.random() < 0.3 else None
 
     def load(self, b: Builder, pool: list[Value]) -> Value:
         p, mask = self.place(b, pool)
@@ -221,25 +237,28 @@ class Writer:
         volatile = self.random.random() < 0.1
         return b.add(ops.Load, pointer=p, mask=mask, other=other, volatile=volatile)
 
-    def store(self, b: Builder, pool: list[Value], value: Value) -> None:
-        """Store a value, as far as some array takes it."""
-        wanted = element_of(value.type)
-        p = (
-            self.pick([*pool, *self.pointers], lambda v: element_of(v.type) == PointerType(wanted))
-            if not is_pointer(value.type)
-            else None
-        )  # type: ignore[arg-type]
-        if p is None:
-            return
-        if shape_of(p.type) != shape_of(value.type):
-            if shape_of(p.type):
-                return
-            p = b.splat(p, shape_of(value.type))
-        mask = self.condition(b, pool, shape_of(p.type)) if self.random.random() < 0.3 else None
-        b.append(ops.Store(pointer=p, value=value, mask=mask))
-
     def store_any(self, b: Builder, pool: list[Value]) -> None:
-        self.store(b, pool, self.random.choice(pool))
+        p, mask = self.place(b, pool)
+        element = element_of(p.type)
+        assert isinstance(element, PointerType)
+        type_ = BlockType(shape_of(p.type), element.element) if shape_of(p.type) else element.element
+        b.append(ops.Store(pointer=p, value=self.of_type(b, pool, type_), mask=mask))
+
+    def keep(self, b: Builder, value: Value) -> None:
+        """Store a value where nothing else is stored, so that a difference shows."""
+        output = next((p for p in self.outputs if p.type == PointerType(element_of(value.type))), None)  # type: ignore[arg-type]
+        if output is None:
+            return
+        place = b.add(ops.AddPtr, pointer=output, offset=b.constant(8 * self.kept, i32))
+        self.kept += 1
+        shape = shape_of(value.type)
+        if shape:
+            lanes = b.add(ops.Reshape, source=b.add(ops.Arange, start=0, end=prod(shape)), shape=shape)
+            place = b.add(ops.AddPtr, pointer=b.splat(place, shape), offset=lanes)
+        b.append(ops.Store(pointer=place, value=value))
+
+    def keep_any(self, b: Builder, pool: list[Value]) -> None:
+        self.keep(b, self.random.choice(pool))
 
     def store_load(self, b: Builder, pool: list[Value]) -> Value:
         """A store, and soon a load through the same pointer."""
@@ -256,7 +275,7 @@ class Writer:
 
     def bound(self, b: Builder, pool: list[Value]) -> Value:
         x = self.pick(pool, lambda v: v.type == i32)
-        if x is None or self.random.random() < 0.5:
+        if x is None or self.random.random() < 0.6:
             return b.constant(self.random.randint(-1, 4), i32)
         return b.add(ops.And, lhs=x, rhs=b.constant(3, i32))
 
@@ -279,7 +298,9 @@ class Writer:
 
     def loop(self, b: Builder, pool: list[Value], depth: int) -> tuple[Value, ...]:
         lower, upper = self.bound(b, pool), self.bound(b, pool)
-        step = b.constant(self.random.choice((1, 1, 1, 2, -1, 0)), i32)
+        if self.random.random() < 0.6:
+            lower, upper = b.constant(0, i32), b.constant(2, i32)
+        step = b.constant(self.random.choice((1, 1, 1, 1, 1, 1, 2, -1, 0)), i32)
         if self.random.random() < 0.1:
             step = self.bound(b, pool)
         initial = self.initial(b, pool)
