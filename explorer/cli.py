@@ -195,7 +195,8 @@ def _num_warps(text: str | None) -> int | None:
     return number
 
 
-def _defines(items: Sequence[str]) -> dict[str, Any]:
+def defines(items: Sequence[str]) -> dict[str, Any]:
+    """The values of `-D`; raises `BadInput`."""
     values: dict[str, Any] = {}
     for item in items:
         name, equals, text = item.partition("=")
@@ -243,7 +244,7 @@ def parse(argv: Sequence[str]) -> Options:
         backend,
         found.chip,
         _num_warps(found.num_warps),
-        _defines(found.defines),
+        defines(found.defines),
         found.signature,
         not found.no_exec,
         found.print or "",

@@ -1,4 +1,4 @@
-"""A child process: `python -m explorer.engine.child ROLE`, where ROLE is compiler, tools or runner.
+"""A child process: `python -m explorer.engine.child ROLE`, where ROLE is compiler, tools, other or runner.
 
 Requests come in on standard input and answers leave on standard output, both taken away from everybody else at the
 very start: what native code or the user's code prints goes to standard error, where the client reads it as a log.
@@ -30,6 +30,7 @@ _STARTED = time.perf_counter()
 _ROLES = {
     "compiler": "explorer.engine.compiling",
     "tools": "explorer.engine.compiling",
+    "other": "explorer.engine.compiling",
     "runner": "explorer.engine.running",
 }
 
@@ -139,7 +140,7 @@ def serve(role: str, make_worker: Callable[[Channel], Worker], warm: bool = True
     channel.send(Hello(role, os.getpid(), VERSION, platform.python_version()))
     faulthandler.enable()
     _die_with_parent()
-    if role == "tools":
+    if role in ("tools", "other"):
         os.nice(10)  # what it makes is looked at less urgently than what is typed
     worker = make_worker(channel)
     if warm:

@@ -8,19 +8,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from explorer.engine import messages as m
+from explorer.engine.lane import Lane
 from explorer.engine.limits import Limits
 from explorer.engine.loglimit import LogLimit
 from explorer.engine.messages import SLOW_STAGES, CompileRequest, Event, RunRequest
 from explorer.engine.process import default_command
 from explorer.engine.supervisor import Supervisor
-from explorer.model.result import ChildFailure, DiagnosticView, ExampleInfo, ModuleInfo, RunReport, StageView
+from explorer.model.result import ChildFailure, DiagnosticView, ExampleInfo, ModuleInfo, RunReport
 
 __all__ = ["SLOW_STAGES", "CompileRequest", "Engine", "Event", "RunRequest"]
 
 #: A compilation waits this long for the author's code (the file, an example's inputs); then it does without.
 PATIENCE = 1.0
-#: Slow stages that nobody looks at are made after this long without another compilation.
-BACKGROUND_AFTER = 0.3
 #: A superseded compilation may finish the native stage it is in if that takes no longer than this; the tools child has
 #: no spare, and its stages are slow. User code gets no grace.
 _COMPILE_GRACE, _TOOLS_GRACE = 0.1, 1.0
@@ -47,14 +46,12 @@ class Engine:
         self._on_event = on_event
         self._log = LogLimit(lambda role, text: on_event(m.Log(role, text)))
         self._generation = 0
-        self._open = self._compile = self._run = 0  # the generation that is current for each
+        self._open = self._run = 0  # the generation that is current for each
         self._loading = False
         self._import_failure: tuple[DiagnosticView, ...] = ()
         self._module: ModuleInfo | None = None
         self._held: CompileRequest | None = None
         self._forced = False
-        self._planned: dict[str, tuple[str, ...]] = {}  # by backend, of those whose compilation has started
-        self._finished: set[str] = set()
         self._cancelling = False
         self._ticking = False
 
@@ -73,6 +70,12 @@ class Engine:
         self._compiler = supervisor("compiler", self._compiler_failed, _COMPILE_GRACE, True)
         self._tools = supervisor("tools", self._compiler_failed, _TOOLS_GRACE, False)
         self._runner = supervisor("runner", self._runner_failed, 0.0, True)
+        self._other = supervisor("other", self._compiler_failed, _TOOLS_GRACE, False)
+
+        def lane(quick: Supervisor, slow: Supervisor) -> Lane:
+            return Lane(quick, slow, self.limits.compile_s, on_event, self._tick)
+
+        self._main, self._beside = lane(self._compiler, self._tools), lane(self._other, self._other)
 
     async def start(self, roles: Sequence[str] = ("runner", "compiler")) -> None:
         """Start children before they are needed; returns at once, they warm up while the screen is painted."""
@@ -98,15 +101,27 @@ class Engine:
 
     def compile(self, request: CompileRequest) -> int:
         """Compile; returns the generation its events carry. Waits for an `open` under way, but not for long."""
-        self._compile = generation = self._next_generation()
+        generation = self._next_generation()
         self._held, self._forced = request, False
-        self._tools.drop((m.CompileJob,))
-        self._compiler.drop((m.CompileJob,))
+        self._main.supersede(generation)
         self._dispatch()
         if self._held is not None:
             self._later(self._force, generation)
         self._tick()
         return generation
+
+    def compile_beside(self, request: CompileRequest) -> int:
+        """Compile something else, in a child of its own that disturbs nothing; returns the generation of its events.
+        It does not wait for an `open`: what is known of the file is used."""
+        generation = self._next_generation()
+        self._beside.supersede(generation)
+        self._beside.start(self._job(generation, request))
+        return generation
+
+    def end_beside(self) -> None:
+        """What `compile_beside` makes is wanted no more: its child ends."""
+        self._beside.supersede(self._next_generation())
+        self._other.stop()
 
     def run(self, request: RunRequest) -> int:
         """Run and check an example; answered by `RunFinished`. A run under way is ended first."""
@@ -134,7 +149,7 @@ class Engine:
 
     @property
     def _supervisors(self) -> tuple[Supervisor, ...]:
-        return self._compiler, self._tools, self._runner
+        return self._compiler, self._tools, self._runner, self._other
 
     def _next_generation(self) -> int:
         self._generation += 1
@@ -149,7 +164,7 @@ class Engine:
         self._ticking = False
         for each in self._supervisors:
             event = each.tick()
-            if event is not None and event.generation in (self._open, self._compile, self._run):
+            if event is not None and event.generation in (self._open, self._main.generation, self._run):
                 self._on_event(event)
         if any(each.busy for each in self._supervisors):
             self._tick()
@@ -199,7 +214,7 @@ class Engine:
     # Compiling
 
     def _force(self, generation: int) -> None:
-        if self._held is not None and generation == self._compile:
+        if self._held is not None and generation == self._main.generation:
             if self._runner.busy and self._runner.busy_for < PATIENCE:
                 self._later(self._force, generation)
                 return
@@ -211,16 +226,16 @@ class Engine:
         request = self._held
         if request is None or (self._loading and not self._forced):
             return
-        module = self._module if self._module is not None and self._module.path == request.path else None
-        example = self._example(module, request)
-        if example is not None and not example.described and not self._forced:
+        job = self._job(self._main.generation, request)
+        if job.example is not None and not job.example.described and not self._forced:
             return
         self._held = None
-        self._planned, self._finished = {}, set()
+        self._main.start(job)
+
+    def _job(self, generation: int, request: CompileRequest) -> m.CompileJob:
+        module = self._module if self._module is not None and self._module.path == request.path else None
         executed, names = (module.text, module.names) if module is not None and module.executed else ("", {})
-        job = m.CompileJob(self._compile, request, example, executed, names)
-        self._compiler.submit(job, self.limits.compile_s, (m.CompileJob,))
-        self._tick()
+        return m.CompileJob(generation, request, self._example(module, request), executed, names)
 
     def _example(self, module: ModuleInfo | None, request: CompileRequest) -> ExampleInfo | None:
         """The example to take types from; asks for its description if nobody has."""
@@ -243,34 +258,9 @@ class Engine:
         elif isinstance(message, m.RunFinished):
             if message.generation == self._run:
                 self._on_event(message)
-        elif message.generation == self._compile:
-            self._compile_message(job, message)
-
-    def _compile_message(self, job: m.CompileJob, message: Any) -> None:
-        if isinstance(message, m.CompileStarted):
-            self._planned[message.backend] = message.planned
-        elif isinstance(message, m.CompileFinished):
-            self._finished.add(message.backend)
-        self._on_event(message)
-        if isinstance(message, m.CompileFinished) and message.ok and not job.slow:
-            self._slow_stages(job, message.backend)
-
-    def _slow_stages(self, job: m.CompileJob, backend: str) -> None:
-        planned = [name for name in self._planned[backend] if name in SLOW_STAGES]
-        looked_at = set(job.request.wanted)
-        wanted = tuple(n for n in planned if n in looked_at or n in job.request.background.get(backend, ()))
-        if wanted:
-            request = dataclasses.replace(job.request, backends=(backend,), wanted=wanted)
-            slow = dataclasses.replace(job, request=request, slow=True)
-            if looked_at & set(wanted):
-                self._submit_slow(slow)
-            else:
-                asyncio.get_running_loop().call_later(BACKGROUND_AFTER, self._submit_slow, slow)
-
-    def _submit_slow(self, job: m.CompileJob) -> None:
-        if job.generation == self._compile:
-            self._tools.submit(job, self.limits.compile_s)
-            self._tick()
+        else:
+            for lane in (self._main, self._beside):
+                lane.received(job, message)
 
     def _compiler_failed(self, job: Any, failure: ChildFailure) -> None:
         if isinstance(job, m.ReadJob):
@@ -279,22 +269,8 @@ class Engine:
                 self._module_read(m.ModuleRead(job.generation, ModuleInfo(job.path, diagnostics=(finding,))), True)
                 self._on_event(m.ChildFailed(job.generation, failure))
             return
-        if job.generation != self._compile:
-            return
-        backend = failure.backend or next(b for b in job.request.backends if job.slow or b not in self._finished)
-        if not job.slow and backend not in self._planned:  # it died before it knew what was to come
-            planned = (failure.stage or "source",)
-            self._on_event(m.CompileStarted(job.generation, backend, job.request.kernel or "", planned))
-        self._on_event(m.StageFinished(job.generation, backend, StageView.crashed(failure)))
-        self._on_event(m.ChildFailed(job.generation, failure))
-        self._on_event(m.CompileFinished(job.generation, backend, False, slow=job.slow))
-        if job.slow:
-            return
-        self._finished.add(backend)
-        rest = tuple(b for b in job.request.backends if b not in self._finished)
-        if rest and not self._cancelling:
-            job = dataclasses.replace(job, request=dataclasses.replace(job.request, backends=rest))
-            self._compiler.submit(job, self.limits.compile_s)
+        lane = self._beside if job.generation == self._beside.generation else self._main
+        lane.failed(job, failure, go_on=not self._cancelling)
 
     def _runner_failed(self, job: Any, failure: ChildFailure) -> None:
         if isinstance(job, m.RunJob):

@@ -107,6 +107,11 @@ class Supervisor:
         if self._running is not None and isinstance(self._running.job, tuple(kinds)):
             self._abandon()
 
+    def stop(self) -> None:
+        """Drop all jobs and end the child, until there is another job."""
+        self._queue.clear()
+        self._replace("not needed", start=False)
+
     def cancel(self, because: str = "cancelled") -> None:
         """End the running job and drop the waiting ones: they fail for that reason."""
         waiting, self._queue = self._queue, []

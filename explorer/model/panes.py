@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from explorer.model import report
+from explorer.model.compare import pinned_stage
 from explorer.model.result import LineView, StageView
 from explorer.model.session import Session
 from explorer.model.story import Mark, Mode, changed_stage, told
@@ -120,7 +121,8 @@ def listing(
     words += report.stage_words(stage)
     if stale:
         words.append("stale")
-    story = told(session.results[backend], names, stage, (modes or {}).get(pane, "text"))
+    a = pinned_stage(session.pinned, backend, stage) if session.pinned is not None else None
+    story = told(session.results[backend], names, stage, (modes or {}).get(pane, "text"), a)
     if story is not None:
         words.append(story.note)
         language = stage.language if story.marks else "story"

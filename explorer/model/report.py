@@ -137,7 +137,8 @@ def problem_lines(problems: Iterable[DiagnosticView], width: int = 1000) -> Line
     return tuple(lines) or (LineView("No problems."),)
 
 
-def _seconds(seconds: float) -> str:
+def seconds_text(seconds: float) -> str:
+    """A time with a unit that suits it."""
     if seconds < 1e-3:
         return f"{seconds * 1e6:.1f} us"
     return f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
@@ -179,7 +180,7 @@ def run_summary(session: Session) -> str:
     stale = "stale: " if session.report_is_stale else ""
     worst = max(report.outputs, key=lambda o: (not o.ok, o.max_ulp), default=None)
     details = _output(worst) if worst is not None else _why(report)
-    time = f"  {_seconds(report.seconds)}" if report.outputs else ""
+    time = f"  {seconds_text(report.seconds)}" if report.outputs else ""
     instead = report.note and report.backend != session.backend
     ran_on = f"{report.backend}, not {session.backend}" if instead else where(report)
     return f"{stale}{verdict(report)} on {ran_on}{time}  {details}"
@@ -196,7 +197,7 @@ def run_lines(session: Session, width: int = 1000) -> Lines:
     report = session.report
     if report is None or session.running:
         return tuple(LineView(row) for row in folded(run_summary(session), width))
-    time = _seconds(report.seconds) if report.outputs else ""
+    time = seconds_text(report.seconds) if report.outputs else ""
     parts = (verdict(report), report.kernel, report.example, f"on {where(report)}", time)
     rows = ["  ".join(part for part in parts if part)]
     if session.report_is_stale:

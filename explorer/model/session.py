@@ -111,6 +111,8 @@ class Session:
         self.results: dict[str, Result] = {}
         self.meters: dict[str, Meter] = {}
         self.report: RunReport | None = None
+        self.pinned: Session | None = None  # build A, which this one is compared with
+        self.label = ""
         self.running = False
         self.busy: StillRunning | None = None
         self.log: deque[str] = deque(maxlen=self.LOG_LINES)
@@ -144,8 +146,11 @@ class Session:
         )
 
     def _background(self, backend: str) -> tuple[str, ...]:
-        """The slow stages that are made although nobody looks at them: those that the resource strip tells of."""
-        return ("cubin",) if backend == self.backend and backend in ("cuda", "mlir") else ()
+        """The slow stages that are made although nobody looks at them: those that the resource strip tells of,
+        or a comparison."""
+        if backend != self.backend or backend not in ("cuda", "mlir"):
+            return ()
+        return ("cubin",) if self.pinned is None else ("cubin", "sass")
 
     def run_request(self, every_stage: bool = False) -> RunRequest:
         """The example on the selected backend; on the CPU where that one cannot run here."""
@@ -178,6 +183,8 @@ class Session:
 
     def handle(self, event: Event) -> bool:
         """Take an event in; False if it is of a superseded request."""
+        if self.pinned is not None and getattr(event, "generation", -1) == self.pinned._compiled:
+            return self.pinned.handle(event)
         if isinstance(event, ModuleRead):
             if event.generation < self._opened:
                 return False

@@ -11,7 +11,10 @@ from explorer.model.diff import Range, Row, diff
 from explorer.model.result import LineView, StageView
 from explorer.model.session import Result
 
-Mode = Literal["text", "diff", "log"]
+Mode = Literal["text", "diff", "log", "pin"]
+
+#: In the order in which they are shown in turn; `pin` is there while a build A is pinned.
+MODES: tuple[Mode, ...] = ("text", "diff", "log", "pin")
 
 #: Unchanged lines kept around a change, and how many in a row are worth folding.
 CONTEXT, FOLD = 3, 12
@@ -37,12 +40,20 @@ class Told:
     note: str = ""
 
 
-def told(result: Result, names: Sequence[str], stage: StageView, mode: Mode) -> Told | None:
-    """The story of `stage`, one of the stages `names` that a pane shows; None in mode `text`."""
+def told(
+    result: Result, names: Sequence[str], stage: StageView, mode: Mode, pinned: StageView | None = None
+) -> Told | None:
+    """The story of `stage`, one of the stages `names` that a pane shows; None in mode `text`. In
+    mode `pin` it is compared with the stage `pinned` of build A."""
     if mode == "log":
         return Told(_log(stage), note="log")
     if mode == "text" or not stage.lines:
         return None
+    if mode == "pin":
+        if pinned is None:
+            return Told(stage.lines, note="A has no such listing")
+        lines, marks = _compared(pinned.lines, stage.lines)
+        return Told(lines, marks, "A against B" if any(marks) else "A and B are the same")
     before = _before(result, names, stage)
     if before is None:
         return Told(stage.lines, note="diff: the first of its kind")

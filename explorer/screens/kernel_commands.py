@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from explorer.model import panes
 from explorer.model.session import BACKENDS
-from explorer.model.story import Mode
+from explorer.model.story import MODES
 from explorer.screens.base import MainBase
 from explorer.widgets.pane import Pane
 
@@ -121,9 +121,9 @@ class KernelCommands(MainBase):
             self.select_stage(pane.name or "", name)
 
     def action_story(self) -> None:
-        """Show a stage as its text, as a diff against the one before it, or as the log of its changes; in turn."""
+        """Show a stage as text, as a diff against the one before it, as its log, or against A; in turn."""
         pane = self.listing_pane().name or ""
-        order: tuple[Mode, ...] = ("text", "diff", "log")
+        order = MODES if self.session.pinned is not None else MODES[:-1]
         self.modes[pane] = order[(order.index(self.modes.get(pane, "text")) + 1) % len(order)]
         self.update()
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from explorer.actions import ACTIONS, Action
+from explorer.screens.comparing import Comparing
 from explorer.screens.listing_commands import ListingCommands
 from explorer.screens.watching import Watching
 from explorer.themes import THEMES
@@ -23,7 +24,7 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     return made
 
 
-class MainScreen(ListingCommands, Watching):
+class MainScreen(ListingCommands, Watching, Comparing):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)

@@ -34,6 +34,8 @@ def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
         right.append(Part(text, "doubtful", "cancel"))
     elif session.module is not None and not session.module.executed and settings.execute:
         right.append(Part("file not executed  ", "doubtful", "pane(8)"))
+    if session.pinned is not None:
+        right.append(Part(f"A: {session.pinned.label}  ", "number", "compare"))
     right.append(Part(f"backend {session.backend}", "keyword", "backend"))
     num_warps = session.result.num_warps
     right.append(Part(f"  {settings.chip}  {num_warps} warp{'s' if num_warps > 1 else ''} "))

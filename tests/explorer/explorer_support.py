@@ -90,6 +90,8 @@ class FakeEngine:
         self.opened: list[str] = []
         self.compiled: list[CompileRequest] = []
         self.runs: list[RunRequest] = []
+        self.beside: list[CompileRequest] = []
+        self.beside_ended = 0
         self.cancelled = self.closed = 0
 
     async def start(self) -> None:
@@ -104,6 +106,14 @@ class FakeEngine:
         self.compiled.append(request)
         self.generation += 1
         return self.generation
+
+    def compile_beside(self, request: CompileRequest) -> int:
+        self.beside.append(request)
+        self.generation += 1
+        return self.generation
+
+    def end_beside(self) -> None:
+        self.beside_ended += 1
 
     def run(self, request: RunRequest) -> int:
         self.runs.append(request)

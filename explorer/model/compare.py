@@ -1,0 +1,106 @@
+"""Two builds side by side: A, which is pinned, and B, the present one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from explorer.model.report import seconds_text
+from explorer.model.resources import NUMBERS, Figures, delta, figures
+from explorer.model.result import StageView
+from explorer.model.session import Result, Session
+
+_NAMES = {
+    "registers": "registers a thread",
+    "shared": "shared memory, bytes",
+    "spills": "spills, bytes",
+    "stack": "stack, bytes",
+    "occupancy": "occupancy, %",
+    "instructions": "SASS instructions",
+}
+_WIDTH = 26
+
+
+def pinned_stage(pinned: Session, backend: str, stage: StageView) -> StageView | None:
+    """The stage of A that a listing of B is compared with: that of the same name, in its own backend or the one that A
+    was pinned for."""
+    for result in (pinned.results.get(backend), pinned.result):
+        found = result.listing(stage.name)[0] if result is not None else None
+        if found is not None and found.lines and found.language == stage.language:
+            return found
+    return None
+
+
+def table(a: Session, b: Session) -> list[str]:
+    """What to read: who A and B are, resources, run time, and the operations and lines of each stage."""
+    rows = [f"A  {_about(a)}", f"   {a.label}", f"B  {_about(b)}", ""]
+    rows.append(_row("", "A", "B"))
+    ours, theirs = measured(a.result), measured(b.result)
+    for name in NUMBERS:
+        rows.append(_row(_NAMES[name], *_cells(getattr(ours, name), getattr(theirs, name))))
+    if ours.limits or theirs.limits:
+        rows.append(f"{'occupancy is limited by':<{_WIDTH}}  A: {ours.limits or '-'}   B: {theirs.limits or '-'}")
+    rows += [_times(a, b), "", f"{'':<{_WIDTH}}{'operations':>26}{'lines':>26}"]
+    rows.append(_row("stage", "A", "B") + _row("", "A", "B", width=0))
+    for name in _both(a.result.planned, b.result.planned):
+        old, new = _stage(a.result, name), _stage(b.result, name)
+        cells = _cells(_ops(old), _ops(new)), _cells(_lines(old), _lines(new))
+        if any(cell != "-" for pair in cells for cell in pair[:2]):
+            rows.append((_row(name, *cells[0]) + _row("", *cells[1], width=0)).rstrip())
+        elif failed := [f"{who}: {stage.status}" for who, stage in (("A", old), ("B", new)) if stage and not stage.ok]:
+            rows.append(f"{name:<{_WIDTH}}  {'  '.join(failed)}")
+    return [row.rstrip() for row in rows]
+
+
+def measured(result: Result) -> Figures:
+    """The figures of a backend's result; those of the last good build while there is no newer one."""
+    return figures(result.listing("cubin")[0], result.listing("sass")[0])
+
+
+def _about(session: Session) -> str:
+    result = session.result
+    kernel = f"{result.kernel}({result.signature})" if result.kernel else "compiling ..."
+    failed = result.failed
+    trouble = f"  {failed.status.upper()} {failed.name}" if failed is not None else ""
+    return f"{session.backend} {session.settings.chip} {result.num_warps} warps  {kernel}{trouble}"
+
+
+def _times(a: Session, b: Session) -> str:
+    old, new = (s.report if s.report is not None and s.report.outputs else None for s in (a, b))
+    cells = [seconds_text(r.seconds) if r is not None else "-" for r in (old, new)]
+    change = f"{100 * (new.seconds / old.seconds - 1):+.0f}%" if old and new and old.seconds else ""
+    row = _row("run time", cells[0], cells[1], change)
+    if new is None:
+        return f"{row}  r (F8) runs B"
+    places = {r.backend for r in (old, new) if r is not None}
+    stale = "  B: stale" if b.report_is_stale else ""
+    return f"{row}  on {' and '.join(sorted(places))}{stale}"
+
+
+def _row(name: str, old: str, new: str, change: str = "", width: int = _WIDTH) -> str:
+    return f"{name:<{width}}{old:>9}{new:>9}{change:>8}"
+
+
+def _cells(old: int | None, new: int | None) -> tuple[str, str, str]:
+    left, right = ("-" if value is None else str(value) for value in (old, new))
+    return left, right, delta(new, old)
+
+
+def _stage(result: Result, name: str) -> StageView | None:
+    return result.listing(name)[0]
+
+
+def _ops(stage: StageView | None) -> int | None:
+    return stage.stats.get("ops", stage.stats.get("ops_after")) if stage is not None and stage.ok else None
+
+
+def _lines(stage: StageView | None) -> int | None:
+    return len(stage.lines) if stage is not None and stage.ok and stage.lines else None
+
+
+def _both(ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
+    """The stages of both, each once, in an order that fits either."""
+    names: dict[str, None] = {}
+    for _, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        names.update(dict.fromkeys((*ours[a:b], *theirs[c:d])))
+    return [name for name in names if name != "source"]

@@ -1,0 +1,150 @@
+"""Commands that compare: pin the present build as A, or choose another A; a table of what A and B take."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from textual import on
+
+from explorer.engine.messages import SLOW_STAGES
+from explorer.model.compare import table
+from explorer.model.pin import Variant, as_it_is
+from explorer.model.session import BACKENDS, Session
+from explorer.screens.base import EngineEvent, MainBase
+
+
+class Comparing(MainBase):
+    """Mixed into the main screen."""
+
+    _variant: Variant | None = None
+    _compared_backends: tuple[str, ...] = ()
+
+    def action_pin(self) -> None:
+        """Pin the present build as A, or take the pin away."""
+        if self.session.pinned is not None:
+            self.unpin()
+            return
+        if not self.session.results:
+            self.app.notify("Nothing is compiled yet.", severity="warning")
+            return
+        self.pin(*as_it_is(self.session, f"pinned {datetime.now():%H:%M:%S}"))
+
+    def pin(self, variant: Variant, pinned: Session | None = None) -> None:
+        """Compare with `variant` from now on."""
+        self._variant, self._compared_backends = variant, ()
+        self.session.pinned = pinned or variant.of(self.session)
+        self._keep_up()
+        self.compile()  # what is compared of B is made now, too
+        self.app.notify(
+            "d in a listing shows A against B in its turn, m (ctrl+o) compares figures, p (ctrl+l) takes the pin away.",
+            title=f"A: {variant.label}",
+        )
+
+    def unpin(self) -> None:
+        """Compare no more."""
+        self.session.pinned = self._variant = None
+        self.modes = {pane: "text" if mode == "pin" else mode for pane, mode in self.modes.items()}
+        self.engine.end_beside()
+        self.app.notify("Nothing is pinned any more.")
+        self.update()
+
+    def _update(self) -> None:
+        super()._update()
+        screen = self.app.screen
+        if screen is not self and hasattr(screen, "follow"):
+            screen.follow()
+
+    @on(EngineEvent)
+    def _something_compiled(self) -> None:
+        if self._variant is not None:
+            self.call_later(self._keep_up)  # once the session knows of it
+
+    def _keep_up(self) -> None:
+        """Compile A if it follows B, or if panes show backends that A was not compiled for."""
+        pinned, variant = self.session.pinned, self._variant
+        if pinned is None or variant is None or (self.compiling and self._compared_backends):
+            return
+        # Another backend as A is there to be compared with what every pane shows.
+        shown = () if variant.backend != self.session.backend and variant.text is None else self._requested[0]
+        backends = tuple(dict.fromkeys([pinned.backend, *shown]))
+        if not variant.followed(pinned, self.session) and set(backends) <= set(self._compared_backends):
+            return
+        self._compared_backends = backends
+        pinned.compiling(self.engine.compile_beside(pinned.compile_request(backends, SLOW_STAGES)))
+
+    # Choosing A
+
+    def action_compare(self) -> None:
+        """The table of A and B; without an A, choose one first."""
+        if self.session.pinned is None:
+            self.choose_pinned()
+            return
+        from explorer.screens.comparison import Comparison
+
+        def closed(answer: str | None) -> None:
+            if answer == "choose":
+                self.choose_pinned()
+            elif answer == "unpin":
+                self.unpin()
+
+        self.app.push_screen(Comparison(self._table), closed)
+
+    def _table(self) -> list[str]:
+        pinned = self.session.pinned
+        return table(pinned, self.session) if pinned is not None else []
+
+    def choose_pinned(self) -> None:
+        """Choose what the present build is compared with."""
+        others = [name for name in BACKENDS if name != self.session.backend]
+        options = ["this build as it is now", "the file's last commit", "another chip ...", "another constexpr ..."]
+        options += [f"backend {name}" for name in others]
+
+        def chosen(index: int) -> None:
+            if index == 0:
+                self.pin(*as_it_is(self.session, f"pinned {datetime.now():%H:%M:%S}"))
+            elif index == 1:
+                self.run_worker(self._pin_commit(), exclusive=True, group="commit")
+            elif index == 2:
+                self._choose_chip()
+            elif index == 3:
+                self.ask("Compare with the constexpr (NAME=VALUE)", self._some_constexpr(), self._pin_constexpr)
+            else:
+                self.pin(Variant(options[index], backend=others[index - 4]))
+            self.update()
+
+        self.choose("Compare the present build (B) with A", options, 0, chosen)
+
+    async def _pin_commit(self) -> None:
+        from explorer.engine.git import NotThere, last_commit
+
+        path = self.session.settings.path
+        try:
+            text = await last_commit(path)
+        except NotThere as reason:
+            self.app.notify(str(reason), title="No last commit to compare with", severity="warning")
+        else:
+            self.pin(Variant("last commit", text))
+
+    def _choose_chip(self) -> None:
+        from mytriton.target import CHIPS
+
+        chips = [chip for chip in CHIPS if chip != self.session.settings.chip]
+        self.choose("Compare with chip", chips, 0, lambda index: self.pin(Variant(chips[index], chip=chips[index])))
+
+    def _some_constexpr(self) -> str:
+        info = self.session.kernel_info
+        names = [param.name for param in info.params if param.constexpr] if info is not None else []
+        examples = info.examples if info is not None else ()
+        known = examples[self.session.example].constexprs if self.session.example < len(examples) else {}
+        name = names[0] if names else "BLOCK"
+        return f"{name}={known.get(name, '')}"
+
+    def _pin_constexpr(self, answer: str) -> None:
+        from explorer.cli import BadInput, defines
+
+        try:
+            values = defines([answer.strip()])
+        except BadInput as error:
+            self.app.notify(str(error), severity="error")
+        else:
+            self.pin(Variant(answer.strip(), defines=values))
