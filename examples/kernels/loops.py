@@ -62,7 +62,7 @@ def cube_root_kernel(x, out, n, tolerance, BLOCK: tl.constexpr):
     tl.store(out + offs, root, mask=offs < n)
 
 
-@gcd_kernel.example(n=40)
+@gcd_kernel.example(n=12)
 @gcd_kernel.example(n=1)
 @gcd_kernel.example(n=0)
 def gcd(n):
@@ -70,7 +70,7 @@ def gcd(n):
     return triton.Example(args={"x": x, "y": y, "out": np.zeros_like(x)}, grid=n, expected={"out": np.gcd(x, y)})
 
 
-@search_kernel.example(size=100, n=40)
+@search_kernel.example(size=100, n=12)
 @search_kernel.example(size=1, n=3)
 @search_kernel.example(size=0, n=3)
 def search(size, n):
@@ -83,7 +83,7 @@ def search(size, n):
     )
 
 
-@collatz_kernel.example(n=100)
+@collatz_kernel.example(n=50)
 @collatz_kernel.example(n=1)
 def collatz(n):
     x = np.arange(1, n + 1, dtype=np.int32)
@@ -92,13 +92,13 @@ def collatz(n):
         steps += number > 1
         number = np.where(number > 1, np.where(number % 2 == 0, number // 2, 3 * number + 1), number)
     return triton.Example(
-        args={"x": x, "steps": np.zeros(n, np.int32), "n": n, "BLOCK": 64},
+        args={"x": x, "steps": np.zeros(n, np.int32), "n": n, "BLOCK": 32},
         grid=lambda meta: (triton.cdiv(n, meta["BLOCK"]),),
         expected={"steps": steps},
     )
 
 
-@cube_root_kernel.example(n=200)
+@cube_root_kernel.example(n=100)
 @cube_root_kernel.example(n=1)
 def cube_root(n):
     x = np.random.default_rng(0).uniform(1e-3, 1e6, n).astype(np.float32)

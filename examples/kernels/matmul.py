@@ -73,15 +73,15 @@ def _example(m, n, k, block_m, block_n, transposed=False, **more):
     )
 
 
-@naive_matmul_kernel.example(m=40, n=50, k=30)
+@naive_matmul_kernel.example(m=20, n=50, k=10)
 @naive_matmul_kernel.example(m=1, n=1, k=1)
 @naive_matmul_kernel.example(m=3, n=5, k=0)
 def naive_matmul(m, n, k):
     return _example(m, n, k, 16, 32)
 
 
-@tiled_matmul_kernel.example(m=40, n=50, k=30, transposed=False)
-@tiled_matmul_kernel.example(m=16, n=16, k=64, transposed=True)
+@tiled_matmul_kernel.example(m=20, n=30, k=21, transposed=False)
+@tiled_matmul_kernel.example(m=16, n=16, k=24, transposed=True)
 @tiled_matmul_kernel.example(m=1, n=1, k=1, transposed=False)
 @tiled_matmul_kernel.example(m=3, n=5, k=0, transposed=False)
 def tiled_matmul(m, n, k, transposed):
