@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, unified_diff
 
 from explorer.model.report import seconds_text
 from explorer.model.resources import NUMBERS, Figures, delta, figures
@@ -40,7 +40,7 @@ def table(a: Session, b: Session) -> list[str]:
         rows.append(_row(_NAMES[name], *_cells(getattr(ours, name), getattr(theirs, name))))
     if ours.limits or theirs.limits:
         rows.append(f"{'occupancy is limited by':<{_WIDTH}}  A: {ours.limits or '-'}   B: {theirs.limits or '-'}")
-    rows += [_times(a, b), "", f"{'':<{_WIDTH}}{'operations':>26}{'lines':>26}"]
+    rows += [_times(a, b), "", f"{'':<{_WIDTH}}{'operations':>24}{'lines':>24}"]
     rows.append(_row("stage", "A", "B") + _row("", "A", "B", width=0))
     for name in _both(a.result.planned, b.result.planned):
         old, new = _stage(a.result, name), _stage(b.result, name)
@@ -49,7 +49,14 @@ def table(a: Session, b: Session) -> list[str]:
             rows.append((_row(name, *cells[0]) + _row("", *cells[1], width=0)).rstrip())
         elif failed := [f"{who}: {stage.status}" for who, stage in (("A", old), ("B", new)) if stage and not stage.ok]:
             rows.append(f"{name:<{_WIDTH}}  {'  '.join(failed)}")
+    rows += _source(a.text, b.text)
     return [row.rstrip() for row in rows]
+
+
+def _source(old: str, new: str) -> list[str]:
+    """How the texts differ, if they do; there is no listing of A's."""
+    rows = list(unified_diff(old.splitlines(), new.splitlines(), "A", "B", lineterm="", n=2))
+    return ["", "source", *rows] if rows else []
 
 
 def measured(result: Result) -> Figures:
@@ -67,18 +74,18 @@ def _about(session: Session) -> str:
 
 def _times(a: Session, b: Session) -> str:
     old, new = (s.report if s.report is not None and s.report.outputs else None for s in (a, b))
-    cells = [seconds_text(r.seconds) if r is not None else "-" for r in (old, new)]
+    cells = ["..." if s.running else seconds_text(r.seconds) if r else "-" for s, r in ((a, old), (b, new))]
     change = f"{100 * (new.seconds / old.seconds - 1):+.0f}%" if old and new and old.seconds else ""
     row = _row("run time", cells[0], cells[1], change)
-    if new is None:
-        return f"{row}  r (F8) runs B"
-    places = {r.backend for r in (old, new) if r is not None}
-    stale = "  B: stale" if b.report_is_stale else ""
-    return f"{row}  on {' and '.join(sorted(places))}{stale}"
+    if old is None and new is None:
+        return f"{row}  r runs both" if cells == ["-", "-"] else row
+    places = " and ".join(dict.fromkeys(r.backend for r in (old, new) if r is not None))
+    stale = "".join(f"  {who}: stale" for who, s in (("A", a), ("B", b)) if s.report_is_stale)
+    return f"{row}  on {places}{stale}"
 
 
 def _row(name: str, old: str, new: str, change: str = "", width: int = _WIDTH) -> str:
-    return f"{name:<{width}}{old:>9}{new:>9}{change:>8}"
+    return f"{name:<{width}}{old:>8}{new:>9}{change:>7}"
 
 
 def _cells(old: int | None, new: int | None) -> tuple[str, str, str]:

@@ -16,9 +16,10 @@ from typing import Literal
 
 Kind = Literal["same", "removed", "added", "changed", "moved from", "moved to"]
 
-#: `%3`, `%arg0`, `%rd12`, `^bb3`, `$L__BB0_2`, `v12`, `R7`: what is numbered anew from stage to stage.
-_NAME = re.compile(r"[%^!][\w.$-]+|\$L_\w+|\b(?:v|UR|UP|R|P)\d+\b")
-_WORD = re.compile(r"[%^!]?[\w.$]+|\s+|.")
+#: `%3`, `%arg0`, `%rd12`, `^bb3`, `$L__BB0_2`, `v12`, `R7`, `.L_x_3`, `/*00a0*/`: what is numbered anew from stage to
+#: stage.
+_NAME = re.compile(r"[%^!][\w.$-]+|\$L_\w+|\.L_x_\d+|/\*[0-9a-f]{4,}\*/|\b(?:v|UR|UP|R|P)\d+\b")
+_WORD = re.compile(r"/\*[0-9a-f]{4,}\*/|[%^!]?[\w.$]+|\s+|.")
 
 #: Lines that two listings may differ in between two anchors, and be compared one by one: the cost is its square.
 _MAX_EDITS = 1000

@@ -49,5 +49,5 @@ def as_it_is(present: Session, label: str) -> tuple[Variant, Session]:
         pinned.results[name] = replace(
             result, stages=dict(result.stages), before=dict(result.before), good=dict(result.good)
         )
-    pinned.report = None if present.report_is_stale else present.report
+    pinned.take_run(present)
     return variant, pinned

@@ -179,11 +179,21 @@ class Session:
         """The engine was told to run."""
         self._ran, self._run_text, self.running = generation, self.text, True
 
+    def take_run(self, other: Session) -> None:
+        """Have the run of another session of the same text, if it is of this text."""
+        if not other.report_is_stale:
+            self.report, self._run_text = other.report, other._run_text
+
     # Events
+
+    def asked(self, event: Event) -> bool:
+        """Whether an event answers the newest compilation or run of this session."""
+        ran = self._ran if isinstance(event, RunFinished) else self._compiled
+        return ran > 0 and getattr(event, "generation", 0) == ran
 
     def handle(self, event: Event) -> bool:
         """Take an event in; False if it is of a superseded request."""
-        if self.pinned is not None and getattr(event, "generation", -1) == self.pinned._compiled:
+        if self.pinned is not None and self.pinned.asked(event):
             return self.pinned.handle(event)
         if isinstance(event, ModuleRead):
             if event.generation < self._opened:

@@ -10,14 +10,16 @@ from explorer.engine.messages import SLOW_STAGES
 from explorer.model.compare import table
 from explorer.model.pin import Variant, as_it_is
 from explorer.model.session import BACKENDS, Session
-from explorer.screens.base import EngineEvent, MainBase
+from explorer.screens.base import EngineEvent
+from explorer.screens.kernel_commands import KernelCommands
 
 
-class Comparing(MainBase):
+class Comparing(KernelCommands):
     """Mixed into the main screen."""
 
     _variant: Variant | None = None
     _compared_backends: tuple[str, ...] = ()
+    _run_pinned_next = False
 
     def action_pin(self) -> None:
         """Pin the present build as A, or take the pin away."""
@@ -43,6 +45,7 @@ class Comparing(MainBase):
     def unpin(self) -> None:
         """Compare no more."""
         self.session.pinned = self._variant = None
+        self._run_pinned_next = False
         self.modes = {pane: "text" if mode == "pin" else mode for pane, mode in self.modes.items()}
         self.engine.end_beside()
         self.app.notify("Nothing is pinned any more.")
@@ -58,6 +61,20 @@ class Comparing(MainBase):
     def _something_compiled(self) -> None:
         if self._variant is not None:
             self.call_later(self._keep_up)  # once the session knows of it
+            self.call_later(self._run_pinned)
+
+    def run_both(self) -> None:
+        """Run the example of B, and then that of A."""
+        if not self.session.running:
+            self.action_run()
+            self._run_pinned_next = self.session.running
+
+    def _run_pinned(self) -> None:
+        pinned = self.session.pinned
+        if self._run_pinned_next and not self.session.running and pinned is not None:
+            self._run_pinned_next = False
+            pinned.ran(self.engine.run(pinned.run_request()))
+            self.update()
 
     def _keep_up(self) -> None:
         """Compile A if it follows B, or if panes show backends that A was not compiled for."""
@@ -87,7 +104,7 @@ class Comparing(MainBase):
             elif answer == "unpin":
                 self.unpin()
 
-        self.app.push_screen(Comparison(self._table), closed)
+        self.app.push_screen(Comparison(self._table, self.run_both), closed)
 
     def _table(self) -> list[str]:
         pinned = self.session.pinned
@@ -132,12 +149,12 @@ class Comparing(MainBase):
         self.choose("Compare with chip", chips, 0, lambda index: self.pin(Variant(chips[index], chip=chips[index])))
 
     def _some_constexpr(self) -> str:
-        info = self.session.kernel_info
-        names = [param.name for param in info.params if param.constexpr] if info is not None else []
-        examples = info.examples if info is not None else ()
-        known = examples[self.session.example].constexprs if self.session.example < len(examples) else {}
-        name = names[0] if names else "BLOCK"
-        return f"{name}={known.get(name, '')}"
+        """A constexpr of the kernel with the value that it has in B: something to edit."""
+        info, entries = self.session.kernel_info, self.session.result.signature.split(", ")
+        params = info.params if info is not None else ()
+        values = entries if len(entries) == len(params) else [""] * len(params)
+        found = (f"{param.name}={value}" for param, value in zip(params, values, strict=True) if param.constexpr)
+        return next(found, "BLOCK=")
 
     def _pin_constexpr(self, answer: str) -> None:
         from explorer.cli import BadInput, defines

@@ -23,12 +23,13 @@ class Comparison(Modal[str]):
         Binding("escape,q,m,ctrl+o", "dismiss(None)", "back"),
         Binding("a", "dismiss('choose')", "another A"),
         Binding("p,ctrl+l", "dismiss('unpin')", "unpin"),
+        Binding("r,f8", "run", "run both"),
         Binding("y", "copy_all", "copy"),
     ]
 
-    def __init__(self, table: Callable[[], list[str]]) -> None:
+    def __init__(self, table: Callable[[], list[str]], run: Callable[[], None]) -> None:
         super().__init__()
-        self._table = table
+        self._table, self._run = table, run
         self._lines: list[str] = []
 
     def compose(self) -> ComposeResult:
@@ -40,7 +41,9 @@ class Comparison(Modal[str]):
     def on_mount(self) -> None:
         """Fill in."""
         self.query_one(".title", TextLine).show([Part(" A (pinned) and B (the present build)")])
-        self.query_one("#keys", TextLine).show([Part(" esc back   a another A   p unpin   j k page move   y copy")])
+        self.query_one("#keys", TextLine).show(
+            [Part(" esc back   r run both   a another A   p unpin   j k move   y copy")]
+        )
         self._load()
         self.query_one(CodeView).focus()
 
@@ -54,6 +57,10 @@ class Comparison(Modal[str]):
         if lines != self._lines:
             self._lines = lines
             self.query_one(CodeView).load(lines, "report")
+
+    def action_run(self) -> None:
+        """Run B and A."""
+        self._run()
 
     def action_copy_all(self) -> None:
         """Copy the table."""

@@ -93,3 +93,14 @@ def test_few_insertions_into_a_long_repetitive_listing_are_found() -> None:
     rows = kinds(diff(old, new))
     assert [kind for kind, _, _ in rows] == ["added"] * 20
     assert [new[at or 0].split(" = ")[1] for _, _, at in rows] == ["inserted"] * 20
+
+
+def test_addresses_and_labels_of_machine_code_are_names() -> None:
+    old = ["/*0000*/ MOV R1, R2 ;", "/*0010*/ BRA `(.L_x_0) ;", ".L_x_0:", "/*0020*/ EXIT ;"]
+    new = [
+        *("/*0000*/ MOV R1, R2 ;", "/*0010*/ NOP ;", "/*0020*/ BRA `(.L_x_1) ;"),
+        *(".L_x_1:", "/*0030*/ EXIT ;"),
+    ]
+    assert [(row.kind, row.new) for row in diff(old, new)] == [
+        *(("same", 0), ("added", 1), ("same", 2), ("same", 3), ("same", 4)),
+    ]
