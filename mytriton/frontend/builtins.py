@@ -20,7 +20,8 @@ from mytriton.types import element_of, i1, is_bool, is_float, is_pointer, is_uns
 def _axis(s: Semantics, axis: Operand) -> int:
     value = s.known_int(axis, "the axis")
     if value not in (0, 1, 2):
-        raise Mistake("MT221", f"the axis must be 0, 1 or 2, got {s.describe(axis)}", axis.span)
+        raise Mistake("MT221", f"the axis must be 0, 1 or 2, got {s.describe(axis)}", axis.span,
+                      "a grid has three axes; compute others from these with // and %")  # fmt: skip
     return value
 
 

@@ -98,7 +98,11 @@ class Evaluator(Choices):
         if value is not MISSING:
             return outside_item(name, value, expr.span)
         near = get_close_matches(name, [*self.scope.items, *outer], 1)
-        hint = f"did you mean `{near[0]}`?" if near else ""
+        hint = (
+            f"did you mean `{near[0]}`?"
+            if near
+            else f"assign it before, or make it a parameter of `{self.semantics.kernel.name}`"
+        )
         raise Mistake("MT131", f"`{name}` is not defined", expr.span, hint)
 
     def _attribute(self, expr: t.Attribute) -> _Steps:
@@ -228,10 +232,11 @@ class Evaluator(Choices):
             return found
         text = self.semantics.text(function.span)
         if any(value is loop for loop in LOOPS):
-            raise Mistake("MT136", f"`{text}` is used only as `for i in {text}(...)`", expr.span)
+            hint = "for the integers as a block, write tl.arange(start, end)"
+            raise Mistake("MT136", f"`{text}` is used only as `for i in {text}(...)`", expr.span, hint)
         if is_kernel(value) or isinstance(value, ConstexprFunction):
             return self.helper(value, expr)
-        hint = f"write tl.cast(x, {text})" if attributes.is_type(value) else ""
+        hint = f"write tl.cast(x, {text})" if attributes.is_type(value) else "call functions of tl, and @jit functions"
         raise Mistake("MT136", f"{self.semantics.describe(function)} cannot be called in a kernel", expr.span, hint)
 
     def helper(self, function: Any, call: t.Call) -> Builtin:
@@ -250,7 +255,8 @@ class Evaluator(Choices):
             self.semantics.builder.span = expr.span
             return shapes.index(self.semantics, expr.span, base, index)
         if not isinstance(base.item, Tuple):
-            raise Mistake("MT202", f"{self.semantics.describe(base)} cannot be indexed", expr.span)
+            hint = "blocks and tuples can be indexed"
+            raise Mistake("MT202", f"{self.semantics.describe(base)} cannot be indexed", expr.span, hint)
         if isinstance(index.item, Known) and isinstance(index.item.value, slice):
             return Tuple(base.item.items[index.item.value])
         position = self.semantics.known_int(index, "an index")

@@ -6,12 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 from mytriton.diagnostics import Diagnostic
-from mytriton.frontend.kernel import Kernel
-from mytriton.frontend.tree import Literal
-from mytriton.frontend.values import Known, Mistake, Operand, Tuple, is_number
+from mytriton.frontend.kernel import Kernel, is_kernel
+from mytriton.frontend.tree import Call, Literal
+from mytriton.frontend.values import Known, Method, Mistake, Operand, Tuple, is_number
 from mytriton.ir.core import Value
 from mytriton.source import Span
 from mytriton.types import BlockType, PointerType, ScalarType
+
+
+def _kind(value: Any) -> str:
+    if is_kernel(value):
+        return "@jit function"
+    return "function" if callable(value) and not isinstance(value, type) else type(value).__name__
 
 
 class Findings:
@@ -67,10 +73,37 @@ class Findings:
             case Known(value=ScalarType() | PointerType() | BlockType()):
                 return f"`{text}` (a dtype)"
             case Known(value=value):
-                return f"`{text}` (a {type(value).__name__})"
+                return f"`{text}` (a {_kind(value)})"
             case Tuple():
                 return f"`{text}` (a tuple)"
         return f"`{text}`"
+
+    # --- what to do ---
+
+    def number_of(self, operand: Operand) -> str:
+        """How to get a number from what is none."""
+        text = self.text(operand.span)
+        match operand.item:
+            case Method():
+                return "call it"
+            case Tuple():
+                return f"take one of its items, as `{text}[0]`, or unpack it"
+            case Known(value=None):
+                if isinstance(operand.expr, Call):
+                    return "a function without `return value` gives None"
+                name = not isinstance(operand.expr, Literal)
+                return f"where it may be None, ask first: `if {text} is not None:`" if name else ""
+            case Known(value=ScalarType() | PointerType() | BlockType()):
+                return f"convert a value to the dtype with x.to({text})"
+            case Known(value=str()):
+                return "strings are for names and messages: compare them with == and !="
+            case Known(value=value) if callable(value) or is_kernel(value):
+                return f"call it: {text}(...)"
+        return ""
+
+    def whole(self, operand: Operand) -> str:
+        """How to get an integer from a float that bits are asked of."""
+        return f"convert it with .to(tl.int32), or compare it, as in `{self.text(operand.span)} != 0`"
 
     # --- compile-time values ---
 
@@ -91,7 +124,9 @@ class Findings:
         """A compile-time integer."""
         value = self.known(operand, what)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise Mistake("MT211", f"{what} must be an integer, got {self.describe(operand)}", operand.span)
+            whole = isinstance(value, float) and value.is_integer()
+            hint = f"write {int(value)}" if whole else "give it an integer: a number or an integer constexpr"
+            raise Mistake("MT211", f"{what} must be an integer, got {self.describe(operand)}", operand.span, hint)
         return value
 
     def dtype(self, operand: Operand) -> ScalarType:

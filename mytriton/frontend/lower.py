@@ -15,7 +15,7 @@ from mytriton.frontend.outside import as_item
 from mytriton.frontend.schedule import schedule
 from mytriton.frontend.scope import NOTHING, ON, Flow
 from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Tuple, assigned
+from mytriton.frontend.values import NO_TUPLE, POISON, Item, Known, Mistake, Operand, Tuple, assigned
 from mytriton.ir.builder import Ids, parameter
 from mytriton.ir.core import Block, Func, Value
 from mytriton.source import SourceUnit, Span
@@ -111,9 +111,10 @@ class Lowering(Calls):
         elif isinstance(value.item, Tuple):
             items = value.item.items
         else:
-            raise Mistake("MT214", f"{self.semantics.describe(value)} cannot be unpacked", value.span)
+            raise Mistake("MT214", f"{self.semantics.describe(value)} cannot be unpacked", value.span, NO_TUPLE)
         if len(items) != len(targets):
-            raise Mistake("MT214", f"{len(targets)} names for {len(items)} values", target.span)
+            hint = f"give {len(items)} names; `_` for what is not used"
+            raise Mistake("MT214", f"{len(targets)} names for {len(items)} values", target.span, hint)
         for one, item in zip(targets, items, strict=True):
             self._assign(one, Operand(item, value.expr))
 

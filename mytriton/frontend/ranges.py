@@ -53,7 +53,7 @@ def loop_bounds(evaluator: Evaluator, call: t.Expr) -> Bounds | None:
     loop = function.item.value if function is not None and isinstance(function.item, Known) else None
     if not isinstance(call, t.Call) or not any(loop is one for one in LOOPS):
         message = "a `for` loop in a kernel runs over range(...), tl.range(...) or tl.static_range(...)"
-        raise Mistake("MT143", message, call.span)
+        raise Mistake("MT143", message, call.span, "for a tuple, write: for i in tl.static_range(len(t)), and t[i]")
     args = [evaluator.evaluate(x) for x in call.args]
     named = {name: evaluator.evaluate(x) for name, x in call.keywords}
     if is_poison(*args, *named.values()):
@@ -71,7 +71,7 @@ def loop_bounds(evaluator: Evaluator, call: t.Expr) -> Bounds | None:
     start = given.get("start", Operand(Known(0), call))
     step = given.get("step", Operand(Known(1), call))
     if isinstance(step.item, Known) and semantics.known_int(step, "the step of a loop") == 0:
-        raise Mistake("MT144", "the step of a loop must not be 0", step.span)
+        raise Mistake("MT144", "the step of a loop must not be 0", step.span, "leave it out to count by 1")
     bounds = Bounds(start, given["end"], step, loop is tl.static_range)
     if bounds.unrolled:
         _check_known(semantics, bounds)

@@ -112,7 +112,9 @@ def _bitwise(function: Callable[..., Any], op: type[Op]) -> None:
     ) -> Item:
         value, element = _numbers(s, input, name)
         if element.kind == "float":
-            raise Mistake("MT203", f"tl.{name} takes integers and bools, got {s.describe(input)}", input.span)
+            raise Mistake(
+                "MT203", f"tl.{name} takes integers and bools, got {s.describe(input)}", input.span, s.whole(input)
+            )
         return _reduce(s, input, value, axis, keep_dims, op)
 
     builtin(function, method=True)(rule)

@@ -9,7 +9,18 @@ from typing import TypeAlias
 from mytriton.frontend import constants
 from mytriton.frontend.scope import Scope
 from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import POISON, Item, Known, Mistake, Operand, Poison, Tuple, is_number, number_type
+from mytriton.frontend.values import (
+    NO_TUPLE,
+    POISON,
+    Item,
+    Known,
+    Mistake,
+    Operand,
+    Poison,
+    Tuple,
+    is_number,
+    number_type,
+)
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Op, Value
 from mytriton.keys import spelled
@@ -153,7 +164,7 @@ class Regions:
             return [Operand(item, operand.expr) for item in operand.item.items]
         if is_poison(operand):
             return [operand]
-        raise Mistake("MT214", f"{self.semantics.describe(operand)} cannot be unpacked", operand.span)
+        raise Mistake("MT214", f"{self.semantics.describe(operand)} cannot be unpacked", operand.span, NO_TUPLE)
 
     def as_value(self, item: Item | None, type_: Type) -> Value:
         """The item as a run-time value of a type that takes it; for None, some value of the type."""

@@ -57,11 +57,13 @@ class Builtin:
                 hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(by_name)}"
                 raise Mistake("MT120", f"`{self.name}` has no parameter `{name}`", operand.span, hint)
             if name in bound:
-                raise Mistake("MT120", f"`{self.name}` got `{name}` twice", operand.span)
+                hint = f"its parameters are, in order, {', '.join(by_name)}"
+                raise Mistake("MT120", f"`{self.name}` got `{name}` twice", operand.span, hint)
             bound[name] = operand
         missing = [p.name for p in self.parameters if not p.optional and not p.rest and p.name not in bound]
         if missing:
-            raise Mistake("MT120", f"`{self.name}` needs `{missing[0]}`", call.span)
+            hint = f"its parameters are, in order, {', '.join(by_name)}"
+            raise Mistake("MT120", f"`{self.name}` needs `{missing[0]}`", call.span, hint)
         if rest is not None:
             bound[rest] = tuple(args[len(by_position) :])
         return bound

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mytriton.frontend import constants
 from mytriton.frontend.folding import Folding
-from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, Poison, Tuple, is_number, number_type
+from mytriton.frontend.values import Item, Known, Mistake, Operand, Poison, Tuple, is_number, number_type
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
@@ -45,6 +45,8 @@ COMPARISON: dict[str, type[Op]] = {
     ">": ops.CmpGt,
     ">=": ops.CmpGe,
 }
+#: What to write instead of `x in (a, b)`.
+_INSTEAD_OF_IN = "compare with ==, and combine with `or`"
 _RANK = {"bool": 0, "int": 1, "float": 2}
 
 
@@ -58,8 +60,8 @@ class Semantics(Folding):
         item = operand.item
         if isinstance(item, Value) or (isinstance(item, Known) and is_number(item.value)):
             return item
-        hint = "call it" if isinstance(item, Method) else ""
-        raise Mistake("MT201", f"{what} must be a number or block, got {self.describe(operand)}", operand.span, hint)
+        message = f"{what} must be a number or block, got {self.describe(operand)}"
+        raise Mistake("MT201", message, operand.span, self.number_of(operand))
 
     def value(self, operand: Operand, to: ScalarType | None = None) -> Value:
         """The operand as a run-time value; with `to`, converted to that element type."""
@@ -137,7 +139,7 @@ class Semantics(Folding):
             if type_.kind == "float":
                 wrong = lhs if is_float_operand(lhs) else rhs
                 message = f"`{op}` takes integers and bools, but {self.describe(wrong)} is a float"
-                raise Mistake("MT203", message, wrong.span)
+                raise Mistake("MT203", message, wrong.span, self.whole(wrong))
             if op in SHIFT:
                 return self._shift(op, lhs, rhs, type_, span)
             return self.builder.add(BITWISE[op], **_pair(self._operands(lhs, rhs, type_, span)))
@@ -180,7 +182,8 @@ class Semantics(Folding):
         item = self.number(offset, "a pointer offset")
         element = self.scalar_type(item)
         if not isinstance(element, ScalarType) or element.kind == "float":
-            hint = "" if isinstance(element, ScalarType) else "subtract or add the offsets instead"
+            whole = f"convert it: {self.text(offset.span)}.to(tl.int32)"
+            hint = whole if isinstance(element, ScalarType) else "subtract or add the offsets instead"
             message = f"a pointer moves by an integer number of elements, not by {self.describe(offset)}"
             raise Mistake("MT205", message, offset.span, hint)
         if isinstance(item, Known):
@@ -207,12 +210,12 @@ class Semantics(Folding):
     def _compare(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:
         a, b = lhs.item, rhs.item
         if op not in COMPARISON:
-            raise Mistake("MT202", f"`{op}` works on constexprs only", span)
+            raise Mistake("MT202", f"`{op}` works on constexprs only", span, _INSTEAD_OF_IN)
         if all(isinstance(i, Value) and is_pointer(i.type) for i in (a, b)):
             values = self.same_shape([self.value(lhs), self.value(rhs)], [lhs, rhs], span)
             if element_of(values[0].type) != element_of(values[1].type):
                 message = f"these pointers have different types: {self.describe(lhs)} and {self.describe(rhs)}"
-                raise Mistake("MT203", message, span)
+                raise Mistake("MT203", message, span, "compare pointers into the same array, or offsets")
         else:
             type_ = self.common(lhs, rhs, op)
             # Bools are ordered as 0 and 1; as one-bit signed integers true would be -1.
@@ -237,7 +240,8 @@ class Semantics(Folding):
             return self.builder.add(ops.Not, source=self.builder.cast(value, i1))
         if op == "~":
             if is_float(value.type):
-                raise Mistake("MT203", f"`~` takes integers and bools, not {self.describe(operand)}", span)
+                message = f"`~` takes integers and bools, not {self.describe(operand)}"
+                raise Mistake("MT203", message, span, self.whole(operand))
             return self.builder.add(ops.Not, source=value)
         value = self.builder.cast(value, i32) if is_bool(value.type) else value
         return value if op == "+" else self.builder.add(ops.Neg, source=value)

@@ -70,7 +70,8 @@ def _source(s: Semantics, operand: Operand, name: str) -> Value:
 def _arange(s: Semantics, span: Span, start: Operand, end: Operand) -> Item:
     first, last = s.known_int(start, "the start of tl.arange"), s.known_int(end, "the end of tl.arange")
     if last <= first:
-        raise Mistake("MT220", f"tl.arange({first}, {last}) is empty: its end must be above its start", span)
+        hint = "give its end a value above the start; both are constexprs"
+        raise Mistake("MT220", f"tl.arange({first}, {last}) is empty: its end must be above its start", span, hint)
     if not (first >= -(2**31) and last <= 2**31):
         hint = "add the start: tl.arange(0, B) + start"
         raise Mistake("MT207", f"tl.arange({first}, {last}) does not fit in i32", span, hint)

@@ -72,6 +72,10 @@ def items_of(operand: Operand) -> tuple[Operand, ...]:
     return tuple(Operand(item, Subscript(expr.span, expr, Literal(expr.span, n))) for n, item in enumerate(items))
 
 
+#: What to do about a value that is unpacked and is no tuple.
+NO_TUPLE = "only tuples can be unpacked: from (a, b), from a shape, or from a function that returns a, b"
+
+
 class Mistake(Exception):
     """An error of the kernel's author in the expression or statement being lowered; becomes a `Diagnostic`."""
 

@@ -121,6 +121,7 @@ def _buffer(func: Func, param: Value, arg: Any) -> Buffer:
     if not arg.flags.writeable and param in written_params(func):
         raise LaunchError(f"argument `{param.id}` is read-only, and the kernel may store to it; pass a copy")
     start = arg.__array_interface__["data"][0]
+    arg = np.atleast_1d(arg)  # an array without axes cannot be sliced without copying it
     view = arg[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in arg.strides)]
     extent = sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)) // dtype.itemsize + 1
     size = extent if arg.size else 0

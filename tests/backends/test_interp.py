@@ -85,3 +85,14 @@ def test_torch_tensors_share_their_memory(monkeypatch: pytest.MonkeyPatch) -> No
     on_gpu = FakeTensor(floats, device="cuda")
     assert host_array(on_gpu) is on_gpu
     assert host_array(5) == 5
+
+
+@mytriton.jit
+def add_one(x: Any) -> None:
+    tl.store(x, tl.load(x) + 1)
+
+
+def test_an_array_without_axes_is_changed_in_place() -> None:
+    x = np.array(2, np.float32)
+    add_one[1](x, backend="interp")
+    assert x == 3

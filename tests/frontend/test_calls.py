@@ -187,7 +187,8 @@ def test_a_mistake_in_a_helper_shows_the_chain_of_calls():
         "   |            ^^^^^^^^^^^\n"
         "called from kernel.py:8:21\n"
         "8 |     tl.store(x + i, outer(i, n))\n"
-        "  |                     ^^^^^^^^^^^"
+        "  |                     ^^^^^^^^^^^\n"
+        "help: assign it before, or make it a parameter of `inner`"
     )
 
 

@@ -296,3 +296,27 @@ def test_what_is_not_supported_yet_has_an_equal_that_is(refused, instead):
 )
 def test_what_has_no_equal_has_advice(statement, hint):
     assert hints(NAMED + "    " + statement, "*fp32, 8") == [hint]
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("undefined", "assign it before, or make it a parameter of `k`"),
+        ("w = None\n    w + n", "where it may be None, ask first: `if w is not None:`"),
+        ("(i, a) * 2", "take one of its items, as `(i, a)[0]`, or unpack it"),
+        ("tl.float32 * a", "convert a value to the dtype with x.to(tl.float32)"),
+        ("n + tl.exp", "call it: tl.exp(...)"),
+        ("n + 's'", "strings are for names and messages: compare them with == and !="),
+        ("a & 1", "convert it with .to(tl.int32), or compare it, as in `a != 0`"),
+        ("tl.xor_sum(a)", "convert it with .to(tl.int32), or compare it, as in `a != 0`"),
+        ("x + a", "convert it: a.to(tl.int32)"),
+        ("tl.arange(0, 8.0)", "write 8"),
+        ("tl.program_id(3)", "a grid has three axes; compute others from these with // and %"),
+        (
+            "tl.store(x)",
+            "its parameters are, in order, pointer, value, mask, boundary_check, cache_modifier, eviction_policy",
+        ),
+    ],
+)
+def test_what_is_wrong_with_an_operand_comes_with_what_to_write(statement, hint):
+    assert hints(PREAMBLE + "    " + statement, SIGNATURE) == [hint]
