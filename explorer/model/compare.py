@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher, unified_diff
 
-from explorer.model.report import seconds_text
+from explorer.model.report import seconds_text, verdict
 from explorer.model.resources import NUMBERS, Figures, delta, figures
 from explorer.model.result import StageView
 from explorer.model.session import Result, Session
@@ -80,8 +80,9 @@ def _times(a: Session, b: Session) -> str:
     if old is None and new is None:
         return f"{row}  r runs both" if cells == ["-", "-"] else row
     places = " and ".join(dict.fromkeys(r.backend for r in (old, new) if r is not None))
-    stale = "".join(f"  {who}: stale" for who, s in (("A", a), ("B", b)) if s.report_is_stale)
-    return f"{row}  on {places}{stale}"
+    notes = [f"{who}: {verdict(r)}" for who, r in (("A", old), ("B", new)) if r is not None and not r.ok]
+    notes += [f"{who}: stale" for who, s in (("A", a), ("B", b)) if s.report_is_stale]
+    return "  ".join([row, f"on {places}", *notes])
 
 
 def _row(name: str, old: str, new: str, change: str = "", width: int = _WIDTH) -> str:

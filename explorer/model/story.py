@@ -51,7 +51,7 @@ def told(
         return None
     if mode == "pin":
         if pinned is None:
-            return Told(stage.lines, note="A has no such listing")
+            return Told(stage.lines, note="A has no such listing (yet)")
         lines, marks = _compared(pinned.lines, stage.lines)
         return Told(lines, marks, "A against B" if any(marks) else "A and B are the same")
     before = _before(result, names, stage)

@@ -12,7 +12,9 @@ PANES = {
     "ssa": "The typed SSA before optimization, after each pass, and laid out over threads: [ and ] choose.",
     "cuda": "The CUDA C++ that NVRTC compiles.",
     "mlir": "MLIR as emitted and after each named stage: [ and ] choose. With backend cpu: that backend's.",
-    "asm": "What comes out: LLVM IR, PTX, SASS, or host assembly: [ and ] choose. SASS is made when it is looked at.",
+    "asm": "What comes out: LLVM IR, PTX, SASS, or host assembly: [ and ] choose. SASS is made when it is looked at; "
+    "[01---- r2 w3 y s05] waits for barriers 0 and 1, sets 2 when operands are read and 3 when the result is there, "
+    "yields to another warp, and stalls 5 cycles.",
     "stages": "Every stage with status, time and cause. Enter opens a stage in its pane.",
     "problems": "Errors and warnings with their source lines. Enter goes to the place.",
     "run": "The last run: where it ran, and how each output compares with its reference.",

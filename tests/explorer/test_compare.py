@@ -66,8 +66,8 @@ def test_the_table_has_figures_times_operations_and_lines_with_deltas() -> None:
         "sass                             -        -              3        3",
     ]
     assert max(map(len, table(a, b))) <= 76, "fits 80 columns with margin and scroll bar"
-    a.text = "old text"
-    assert table(a, b)[12].endswith("on cpu  A: stale")
+    a.text, b.report = "old text", replace(report(1e-3), ok=False)
+    assert table(a, b)[12].endswith("on cpu  B: FAIL  A: stale")
     assert table(a, b)[-6:] == ["source", "--- A", "+++ B", "@@ -1 +1 @@", "-old text", "+text"]
 
 
