@@ -21,7 +21,7 @@ from explorer.model.source_text import decode
 from mytriton.stage import FAMILIES
 from mytriton.target import BACKENDS, CHIPS
 
-Mode = Literal["ui", "stages", "print", "check", "json"]
+Mode = Literal["ui", "stages", "print", "check", "json", "reproduce"]
 
 _EPILOG = """\
 examples:
@@ -59,6 +59,7 @@ class Options:
     execute: bool = True
     stage: str = ""
     every_stage: bool = False
+    folder: str = ""
 
     def settings(self) -> Settings:
         """What the UI starts with."""
@@ -180,6 +181,8 @@ def _parser() -> _Parser:
     instead.add_argument("--print", metavar="STAGE", help=f"a listing: a stage, or one of {' '.join(FAMILIES)}")
     instead.add_argument("--check", action="store_true", help="run the examples and compare; one line each")
     instead.add_argument("--json", action="store_true", help="everything, as JSON")
+    instead.add_argument("--reproduce", metavar="FOLDER", help="write the failing stage, ready to run again alone")
+    what.add_argument("--stage", metavar="STAGE", help="with --reproduce: another stage than the failing one")
     return parser
 
 
@@ -227,6 +230,8 @@ def parse(argv: Sequence[str]) -> Options:
         raise unknown("chip", found.chip, tuple(CHIPS))
     if found.every_stage and not found.check:
         raise Misused("--every-stage says how --check goes about it; give both")
+    if found.stage is not None and found.reproduce is None:
+        raise Misused("--stage says what --reproduce is about; give both")
     if found.check and found.no_exec:
         raise BadInput("--check runs the file's examples, so it cannot go with --no-exec; leave one of them away")
     modes: dict[Mode, bool] = {
@@ -234,6 +239,7 @@ def parse(argv: Sequence[str]) -> Options:
         "print": found.print is not None,
         "check": found.check,
         "json": found.json,
+        "reproduce": found.reproduce is not None,
     }
     return Options(
         found.file,
@@ -247,6 +253,7 @@ def parse(argv: Sequence[str]) -> Options:
         defines(found.defines),
         found.signature,
         not found.no_exec,
-        found.print or "",
+        found.print or found.stage or "",
         found.every_stage,
+        found.reproduce or "",
     )

@@ -15,7 +15,9 @@ from typing import Any, TypeVar
 from explorer.cli import BadInput, Options, unknown
 from explorer.engine import messages as m
 from explorer.engine.client import SLOW_STAGES, Engine
+from explorer.model import report
 from explorer.model.codec import to_json
+from explorer.model.report import failure_text
 from explorer.model.result import NOT_IMPORTED, DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
 from mytriton.stage import FAMILIES
 
@@ -139,19 +141,26 @@ class _Session:
             print(json.dumps(self._everything(module, started, stages), indent=1))
         elif options.mode == "stages":
             _print_stages(stages)
+        elif options.mode == "reproduce":
+            return await self._reproduce(request, stage_wanted, stages)
         else:
             return self._print_listing(stage_wanted, stages)
         return 0 if all(_good(s) for s in stages) else 1
 
+    @property
+    def _named(self) -> bool:
+        """Whether the command line is about one stage."""
+        return self._options.mode == "print" or (self._options.mode == "reproduce" and self._options.stage != "")
+
     def _wanted(self) -> tuple[str, ...]:
-        if self._options.mode != "print":
+        if not self._named:
             return SLOW_STAGES
         return tuple(name for name in SLOW_STAGES if self._options.stage in SLOW_STAGES)
 
     def _planned_stage(self, planned: Sequence[str]) -> str:
-        """The stage that `--print` names, itself or by its family."""
+        """The stage that `--print` or `--stage` names, itself or by its family."""
         name = self._options.stage
-        if self._options.mode != "print":
+        if not self._named:
             return ""
         matching = [p for p in planned if p == name] or [p for p in planned if p.split("/")[0] == name]
         # A file that cannot be read has the stage `source` alone, which says why: no others are known then.
@@ -176,6 +185,23 @@ class _Session:
         if culprit is not None and culprit.reason:
             print(f"stage {culprit.name!r} {culprit.status}: {culprit.reason}", file=sys.stderr)
         return 1
+
+    async def _reproduce(self, request: m.CompileRequest, name: str, stages: Sequence[StageView]) -> int:
+        """Write a reproducer of the stage called `name`; of the failing one if it is ''."""
+        failed = next((s for s in stages if not _good(s)), None)
+        if failed is None and not name:
+            raise BadInput("no stage failed; to reproduce one all the same, name it with --stage")
+        about = failed if failed is not None and name in ("", failed.name) else None
+        error = failure_text(about) if about is not None else ""
+        name = name or (failed.name if failed is not None else "")
+        self._engine.reproduce(m.ReproduceRequest(request, name, self._options.folder, error))
+        done = await self._next(m.Reproduced)
+        if done.error:
+            raise BadInput(f"no reproducer of stage {name!r}: {done.error}")
+        if about is not None:
+            print(f"stage {about.name!r} {about.status}: {report.brief(about)}", file=sys.stderr)
+        print(done.command)
+        return 0
 
     def _everything(self, module: ModuleInfo, started: m.CompileStarted, stages: Sequence[StageView]) -> Any:
         return {

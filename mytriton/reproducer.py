@@ -17,7 +17,7 @@ from typing import Any
 
 import mytriton
 from mytriton import backends, reruns
-from mytriton.backends.mlir.run import module_text
+from mytriton.backends.mlir.listing import module_text
 from mytriton.diagnostics import MytritonError
 from mytriton.frontend.kernel import Kernel
 from mytriton.stage import Compilation, Stage

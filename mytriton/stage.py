@@ -46,6 +46,7 @@ class Stage:
 
     `lines` is computed on first use, from `make_lines`; `artifact` is what the step made (a `Func`, text, bytes).
     `stats` holds integers worth showing, such as `ops` before and after; `reason` says why a stage was skipped.
+    `culprit` is the row it failed at, from 0, in the listing of what it was given.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Stage:
     stats: dict[str, int] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
     reason: str = ""
+    culprit: int | None = None
     _lines: tuple[Line, ...] | None = field(default=None, repr=False)
 
     @property

@@ -130,6 +130,16 @@ class Engine:
         self._tick()
         return generation
 
+    def reproduce(self, request: m.ReproduceRequest) -> int:
+        """Write a reproducer of a stage; answered by `Reproduced`."""
+        generation = self._next_generation()
+        job = self._job(generation, request.compile)
+        self._compiler.submit(
+            m.ReproduceJob(generation, job, request.stage, request.folder, request.error), self.limits.compile_s
+        )
+        self._tick()
+        return generation
+
     def cancel(self) -> None:
         """End what is being compiled, run or imported now: each ends as if its child had failed, "cancelled"."""
         self._held = None
@@ -258,6 +268,8 @@ class Engine:
         elif isinstance(message, m.RunFinished):
             if message.generation == self._run:
                 self._on_event(message)
+        elif isinstance(message, m.Reproduced):
+            self._on_event(message)
         else:
             for lane in (self._main, self._beside):
                 lane.received(job, message)
@@ -268,6 +280,11 @@ class Engine:
                 finding = DiagnosticView("MT980", "error", failure.cause, job.path, stage=failure.stage)
                 self._module_read(m.ModuleRead(job.generation, ModuleInfo(job.path, diagnostics=(finding,))), True)
                 self._on_event(m.ChildFailed(job.generation, failure))
+            return
+        if isinstance(job, m.ReproduceJob):
+            self._on_event(m.Reproduced(job.generation, job.stage, job.folder, error=failure.cause))
+            return
+        if isinstance(job, m.ListJob):  # the crash that it is about was told of
             return
         lane = self._beside if job.generation == self._beside.generation else self._main
         lane.failed(job, failure, go_on=not self._cancelling)

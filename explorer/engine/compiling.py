@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from explorer.engine import arguments, reading
 from explorer.engine import messages as m
 from explorer.engine.child import Channel
+from explorer.engine.plain import from_plain
 from explorer.engine.views import diagnostic_view, stage_view
 from explorer.model.result import LineView, StageView
 from mytriton.compile import compile_kernel, source_stage
-from mytriton.diagnostics import CompileError, Diagnostic, LaunchError
+from mytriton.diagnostics import CompileError, Diagnostic, LaunchError, MytritonError
 from mytriton.frontend.kernel import Kernel
 from mytriton.frontend.module import Module
 from mytriton.keys import code_key
+from mytriton.reproducer import reproducer
 from mytriton.source import SourceUnit
 from mytriton.specialize import Specialization
 from mytriton.stage import Compilation, Stage
@@ -65,11 +68,17 @@ class Worker:
                 compilation.run(name)
                 yield
 
-    def handle(self, job: m.ReadJob | m.CompileJob) -> None:
+    def handle(self, job: m.ReadJob | m.CompileJob | m.ListJob | m.ReproduceJob) -> None:
         """Do one job; its answers are sent as they are known."""
         if isinstance(job, m.ReadJob):
             self._channel.enter("source", f"reading {job.path}")
             self._channel.send(m.ModuleRead(job.generation, reading.module_info(job.text, job.path)))
+            return
+        if isinstance(job, m.ListJob):
+            self._list(job)
+            return
+        if isinstance(job, m.ReproduceJob):
+            self._channel.send(self._reproduce(job))
             return
         self._pending.clear()
         # All backends get as far as their source text, which takes milliseconds, before one goes on to the rest.
@@ -97,8 +106,8 @@ class Worker:
                 send(m.StageFinished(job.generation, backend, _unreadable(request, error)))
             send(m.CompileFinished(job.generation, backend, False, slow=job.slow))
             return
-        num_warps = request.num_warps or (job.example.num_warps if job.example is not None else None) or 4
-        target = Target(backend, request.chip, num_warps)
+        target = _target(job, backend)
+        num_warps = target.num_warps
         compilation, cached = self._compilation(kernel, specialization, target)
         if not job.slow:
             signature = arguments.signature_text(kernel, specialization)
@@ -110,6 +119,39 @@ class Worker:
         ok = compilation.failed is None
         seconds = sum(stage.seconds for stage in compilation.stages[already:])
         send(m.CompileFinished(job.generation, backend, ok, round(seconds * 1e3, 3), job.slow))
+
+    def _list(self, job: m.ListJob) -> None:
+        """Send stages with their lines; they are known to be good."""
+        kernel, compilation = self._prepared(job.compile)
+        (backend,), path = job.compile.request.backends, job.compile.request.path
+        for name in job.stages:
+            self._channel.enter(name, f"listing stage '{name}'", backend)
+            compilation.run(name)
+            for stage in compilation.stages:
+                if stage.name == name:
+                    view = _view(stage, self._units(kernel, compilation), path, False)
+                    self._channel.send(m.StageFinished(job.generation, backend, view))
+
+    def _reproduce(self, job: m.ReproduceJob) -> m.Reproduced:
+        backend = job.compile.request.backends[0]
+        self._channel.enter("reproducer", f"writing a reproducer of stage '{job.stage}'", backend)
+        answer = m.Reproduced(job.generation, job.stage, job.folder)
+        try:
+            kernel, compilation = self._prepared(job.compile)
+            known = {name: from_plain(value) for name, value in job.compile.names.items()}
+            made = reproducer(compilation, kernel, job.stage, text=job.text, known=known, error=job.error)
+            shown = made.write(Path(job.folder))
+        except FileExistsError:
+            return replace(answer, error=f"{job.folder} is there already; nothing is overwritten: name another folder")
+        except (MytritonError, OSError) as error:
+            return replace(answer, error=str(error))
+        return replace(answer, stage=made.stage, command=shown, files=("README.txt", *made.files))
+
+    def _prepared(self, job: m.CompileJob) -> tuple[Kernel, Compilation]:
+        """The kernel of a job, and its compilation for the job's first backend."""
+        kernel = reading.choose_kernel(self._read(job), job.request.kernel)
+        specialization, _ = self._specialization(kernel, job)
+        return kernel, self._compilation(kernel, specialization, _target(job, job.request.backends[0]))[0]
 
     def _read(self, job: m.CompileJob) -> Module:
         # Once for all backends of a job, and again only for another text.
@@ -188,6 +230,11 @@ class Worker:
         if self._guessed is not None and stage.name == "source":
             view = replace(view, diagnostics=(*view.diagnostics, diagnostic_view(self._guessed, units, path)))
         self._channel.send(m.StageFinished(job.generation, backend, view))
+
+
+def _target(job: m.CompileJob, backend: str) -> Target:
+    num_warps = job.request.num_warps or (job.example.num_warps if job.example is not None else None) or 4
+    return Target(backend, job.request.chip, num_warps)
 
 
 def _through(planned: Sequence[str], until: str) -> Sequence[str]:

@@ -33,19 +33,20 @@ class Lane:
         self._on_event, self._on_job = on_event, on_job
         self._planned: dict[str, tuple[str, ...]] = {}  # by backend, of those whose compilation has started
         self._finished: set[str] = set()
+        self._unlisted: set[tuple[str, str]] = set()  # backend and stage, of those that came without their lines
 
     def supersede(self, generation: int) -> None:
         """From now on only that generation counts."""
         self.generation = generation
         self._slow.drop((m.CompileJob,))
-        self._quick.drop((m.CompileJob,))
+        self._quick.drop((m.CompileJob, m.ListJob))
 
     def start(self, job: m.CompileJob) -> None:
         """Compile."""
-        self._planned, self._finished = {}, set()
+        self._planned, self._finished, self._unlisted = {}, set(), set()
         self._submit(self._quick, job)
 
-    def _submit(self, child: Supervisor, job: m.CompileJob) -> None:
+    def _submit(self, child: Supervisor, job: m.CompileJob | m.ListJob) -> None:
         if job.generation == self.generation:
             child.submit(job, self._limit)
             self._on_job()
@@ -58,6 +59,10 @@ class Lane:
             self._planned[message.backend] = message.planned
         elif isinstance(message, m.CompileFinished):
             self._finished.add(message.backend)
+        elif message.stage.pending:
+            self._unlisted.add((message.backend, message.stage.name))
+        else:
+            self._unlisted.discard((message.backend, message.stage.name))
         self._on_event(message)
         if isinstance(message, m.CompileFinished) and message.ok and not job.slow:
             self._slow_stages(job, message.backend)
@@ -88,6 +93,10 @@ class Lane:
         if job.slow:
             return
         self._finished.add(backend)
+        if unlisted := [name for of, name in self._unlisted if of == backend and name != failure.stage]:
+            one = dataclasses.replace(job, request=dataclasses.replace(job.request, backends=(backend,)))
+            stages = tuple(sorted(unlisted, key=self._planned[backend].index))
+            self._submit(self._quick, m.ListJob(job.generation, one, stages))
         rest = tuple(b for b in job.request.backends if b not in self._finished)
         if rest and go_on:
             request = dataclasses.replace(job.request, backends=rest)

@@ -62,6 +62,29 @@ class RunRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ReproduceRequest:
+    """Write a reproducer of `stage` (of the first backend of `compile`) into `folder`, which must not be there yet.
+    `error` is what it is to reproduce. Answered by `Reproduced`."""
+
+    compile: CompileRequest
+    stage: str
+    folder: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """A reproducer was written: `command` runs it. Or it could not be: `error` says why."""
+
+    generation: int
+    stage: str
+    folder: str
+    command: str = ""
+    files: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleRead:
     """The file was opened or saved: what is in it, executed once or (if it may not or cannot be) only read.
     Answer it with a new `compile`: the examples' types are known now."""
@@ -141,7 +164,15 @@ class Log:
 
 
 Event: TypeAlias = (
-    ModuleRead | CompileStarted | StageFinished | CompileFinished | RunFinished | StillRunning | ChildFailed | Log
+    ModuleRead
+    | CompileStarted
+    | StageFinished
+    | CompileFinished
+    | RunFinished
+    | Reproduced
+    | StillRunning
+    | ChildFailed
+    | Log
 )
 
 
@@ -212,6 +243,37 @@ class CompileJob:
 
 
 @dataclass(frozen=True, slots=True)
+class ListJob:
+    """For the compiler: send these stages of the one backend of `compile` with their listings, which the child that
+    died of a later stage had not come to."""
+
+    generation: int
+    compile: CompileJob
+    stages: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The file's text."""
+        return self.compile.text
+
+
+@dataclass(frozen=True, slots=True)
+class ReproduceJob:
+    """For the compiler: see `ReproduceRequest`. The stage itself is not run."""
+
+    generation: int
+    compile: CompileJob
+    stage: str
+    folder: str
+    error: str = ""
+
+    @property
+    def text(self) -> str:
+        """The file's text."""
+        return self.compile.text
+
+
+@dataclass(frozen=True, slots=True)
 class Abandon:
     """Stop that job at the next opportunity; it is answered by its `Idle`."""
 
@@ -263,13 +325,13 @@ class Idle:
     error: str = ""
 
 
-Job: TypeAlias = ReadJob | LoadJob | DescribeJob | RunJob | CompileJob
+Job: TypeAlias = ReadJob | LoadJob | DescribeJob | RunJob | CompileJob | ListJob | ReproduceJob
 
 TYPES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
-        *(ReadJob, LoadJob, DescribeJob, RunJob, CompileJob, Abandon),
+        *(ReadJob, LoadJob, DescribeJob, RunJob, CompileJob, ListJob, ReproduceJob, Abandon),
         *(Hello, Ready, Entering, Described, Idle),
-        *(ModuleRead, CompileStarted, StageFinished, CompileFinished, RunFinished),
+        *(ModuleRead, CompileStarted, StageFinished, CompileFinished, RunFinished, Reproduced),
     )
 }

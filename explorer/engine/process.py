@@ -22,7 +22,7 @@ from explorer.engine.protocol import FrameReader, ProtocolError, encode
 _CHUNK = 1 << 16
 #: A child that prints faster than this many bytes a second is read no faster: the explorer has other things to do.
 _LOG_RATE = 16 << 20
-_TAIL_LINES, _TAIL_CHARS = 20, 4000
+_TAIL_LINES, _TAIL_CHARS = 20, 8000
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -107,7 +107,8 @@ class Process:
     @property
     def log(self) -> tuple[str, ...]:
         """The last lines it printed."""
-        return tuple(self._tail.splitlines()[-_TAIL_LINES:])
+        before, fatal, trace = self._tail.partition("Fatal Python error")
+        return (*before.splitlines()[-_TAIL_LINES:], *(fatal + trace).splitlines()[-_TAIL_LINES:])
 
     def memory(self) -> int:
         """Bytes of memory the child occupies now; 0 where the system does not tell."""

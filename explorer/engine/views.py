@@ -67,4 +67,5 @@ def stage_view(
         tuple(diagnostic_view(d, units, path) for d in stage.diagnostics),
         stage.reason,
         pending,
+        stage.culprit,
     )

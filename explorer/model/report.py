@@ -29,6 +29,20 @@ def cause(stage: StageView) -> str:
     return f"{place(error)}{error.message}" if error is not None else ""
 
 
+def brief(stage: StageView) -> str:
+    """The cause in a sentence: what MLIR and the assemblers print around it is left to the full text."""
+    text = stage.reason or next((d.message for d in stage.diagnostics if d.severity == "error"), "")
+    rows = [row.strip() for row in text.splitlines() if row.strip()]
+    if len(rows) > 1 and rows[0].endswith(("failed:", f"for {rows[0].split()[-1]}")):
+        rows = rows[1:]
+    return rows[0] if rows else ""
+
+
+def failure_text(stage: StageView) -> str:
+    """All that is known of why a stage failed."""
+    return "\n\n".join(d.rendered or d.message for d in stage.diagnostics) or stage.reason
+
+
 def place(diagnostic: DiagnosticView) -> str:
     """`14:9 ` of a finding in the file, or nothing."""
     return f"{diagnostic.line}:{diagnostic.column} " if diagnostic.line is not None else ""

@@ -61,7 +61,7 @@ class DiagnosticView:
 class StageView:
     """One step of a compilation. `ms` is its time, `stats` integers worth showing, `reason` why it was skipped or how
     it crashed; `language` names the highlighter. `pending` means that the lines are not there yet: the same stage
-    follows once more with them."""
+    follows once more with them. `culprit` is the row that a failed stage failed at, in what it was given."""
 
     name: str
     kind: str
@@ -74,6 +74,7 @@ class StageView:
     diagnostics: tuple[DiagnosticView, ...] = ()
     reason: str = ""
     pending: bool = False
+    culprit: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -88,8 +89,13 @@ class StageView:
     @classmethod
     def crashed(cls, failure: ChildFailure) -> StageView:
         """The stage a child died of."""
-        finding = DiagnosticView("MT980", "error", failure.cause, stage=failure.stage, rendered=failure.cause)
-        return cls(failure.stage or "source", "text", "", "crashed", diagnostics=(finding,), reason=failure.cause)
+        cause = f"{failure.cause}: {failure.said}" if failure.said else failure.cause
+        rows = list(failure.log)
+        if (trace := next((i for i, row in enumerate(rows) if row.startswith("Fatal Python error")), None)) is not None:
+            del rows[trace:]  # how our own code came there
+        rendered = "\n".join([f"error[MT980]: {cause}", *rows])
+        finding = DiagnosticView("MT980", "error", cause, stage=failure.stage, rendered=rendered)
+        return cls(failure.stage or "source", "text", "", "crashed", diagnostics=(finding,), reason=cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +243,11 @@ class ChildFailure:
     generation: int = 0
     log: tuple[str, ...] = ()
     backend: str = ""
+
+    @property
+    def said(self) -> str:
+        """The line of the log that says why native code ended the process, if there is one."""
+        return next((row for row in reversed(self.log) if row.startswith("LLVM ERROR: ") or "Assertion `" in row), "")
 
     @property
     def explained(self) -> str:

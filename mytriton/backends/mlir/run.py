@@ -16,13 +16,13 @@ import importlib
 import importlib.util
 import io
 import os
-import re
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from mytriton.backends.mlir.listing import Listings, failing_row, link_lines, origin
 from mytriton.diagnostics import Diagnostic
 from mytriton.source import Span
 from mytriton.stage import Clock, Line, Stage
@@ -90,7 +90,7 @@ class ModuleRun:
         self._seconds = seconds
         self._reported: list[tuple[str, str, str]] = []
         self._bytecode = b""
-        self._listings = _Listings()
+        self._listings = Listings()
 
     def stages(self, passes: Sequence[tuple[str, str]]) -> Iterator[Stage]:
         """`prefix/emit`, then one stage for each (name, pipeline): the pipeline is that of `builtin.module(...)`.
@@ -137,6 +137,9 @@ class ModuleRun:
         stage.seconds = clock.seconds
         if self.failed:  # show what the pass was given; what it left behind may not even print
             self._bytecode = before
+            errors = [(where, message) for severity, where, message in self._reported if severity == "ERROR"]
+            if errors:
+                stage.culprit = failing_row(self._listings.text(before), *errors[0])
         else:
             stage.artifact = self._bytecode
             stage.status = "ok" if self._bytecode != before else "no change"
@@ -185,8 +188,8 @@ class ModuleRun:
         return Diagnostic("MT602", message, self._span(where), severity="warning", stage=stage)
 
     def _span(self, where: str) -> Span | None:
-        origin = _origin(where, {}, self.source)
-        return origin.span if origin else None
+        found = origin(where, {}, self.source)
+        return found.span if found else None
 
     def leftovers(self, allowed: Sequence[str]) -> list[Diagnostic]:
         """An error for each kind of operation whose dialect is not in `allowed`, with the span of the first.
@@ -206,86 +209,3 @@ class ModuleRun:
         with self.context:
             self.module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
         return list(found.values())
-
-
-_ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$")
-_INLINE = re.compile(r' loc\((#loc\d*|unknown|"[^"]*":\d+:\d+)\)')
-_PLACE = re.compile(r'"-":(\d+):\d+')
-_REFERENCE = re.compile(r"#loc\d*")
-
-
-class _Listings:
-    """Prints the modules of one run from their bytecode.
-
-    All in one context, as loading the dialects takes longer than a listing does; and not in the context the passes run
-    in, since a listing may be asked for by another thread.
-    """
-
-    def __init__(self) -> None:
-        self._context: Any = None
-        self._lock = threading.Lock()
-
-    def text(self, bytecode: bytes) -> str:
-        """The module with the location of every operation."""
-        from mlir import ir
-
-        with self._lock:
-            if self._context is None:
-                self._context = ir.Context(load_on_create_dialects=[])
-                self._context.enable_multithreading(False)
-            with self._context:
-                module = ir.Module.parse(bytecode)
-                return str(module.operation.get_asm(enable_debug_info=True, assume_verified=True))
-
-
-def module_text(bytecode: bytes) -> str:
-    """A module as text that says everything: with the location of every operation, which listings leave out."""
-    return _Listings().text(bytecode)
-
-
-def link_lines(text: str, source: Sequence[Line]) -> list[Line]:
-    """Lines of MLIR text printed with debug information: locations stripped, and followed to the source lines.
-
-    An operation with a region has its location after the closing brace; its opening lines are linked through it.
-    """
-    rows = text.splitlines()
-    aliases = {m[1]: m[2] for m in map(_ALIAS.match, rows) if m}
-    lines: list[Line] = []
-    open_rows: list[list[int]] = []
-    for row in rows:
-        if _ALIAS.match(row) or (not row and not lines):
-            continue
-        found = _INLINE.findall(row)
-        stripped = _INLINE.sub("", row)
-        origin = _origin(found[-1], aliases, source) if found else None
-        lines.append(_linked(stripped, origin))
-        body = stripped.strip()
-        opened = open_rows.pop() if body.startswith("}") and open_rows else []
-        if body.endswith("{"):
-            open_rows.append([*opened, len(lines) - 1])
-        elif opened:
-            for index in opened:
-                lines[index] = _linked(lines[index].text, origin)
-    while lines and not lines[-1].text:
-        lines.pop()
-    return lines
-
-
-def _linked(text: str, origin: Line | None) -> Line:
-    return Line(text, origin.span, origin.values) if origin else Line(text)
-
-
-def _origin(where: str, aliases: Mapping[str, str], source: Sequence[Line]) -> Line | None:
-    """The source line a location leads to; of a fused location, the first part that leads to one."""
-    seen: set[str] = set()
-    pending = [where]
-    while pending:
-        where = pending.pop()
-        place = _PLACE.search(where)
-        if place:
-            number = int(place[1])
-            return source[number - 1] if 1 <= number <= len(source) else None
-        references = [r for r in _REFERENCE.findall(where) if r in aliases and r not in seen]
-        seen.update(references)
-        pending += [aliases[r] for r in reversed(references)]
-    return None
