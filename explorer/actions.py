@@ -76,6 +76,8 @@ ACTIONS = (
     Action(
         "changed_stage(1)", ("right_curly_bracket",), (), "", "Next stage that changed something", "Listing", "listing"
     ),
+    Action("whole", ("o",), (), "", "Fold or unfold idle stages, or long findings", "Listing", "listing"),
+    Action("reproduce", ("R",), ("ctrl+r",), "", "Write a folder that runs the failing stage alone", "Kernel"),
     Action("find_next(1)", ("n",), (), "", "Next occurrence", "Listing", "listing"),
     Action("find_next(-1)", ("N",), (), "", "Previous occurrence", "Listing", "listing"),
     Action("copy(False)", ("y",), (), "copy", "Copy the line, or what the mouse selected", "Listing", "listing"),

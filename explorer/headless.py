@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 from explorer.cli import BadInput, Options, unknown
 from explorer.engine import messages as m
 from explorer.engine.client import SLOW_STAGES, Engine
-from explorer.model import report
 from explorer.model.codec import to_json
-from explorer.model.report import failure_text
+from explorer.model.failure import brief, full_text, sentence
 from explorer.model.result import NOT_IMPORTED, DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
 from mytriton.stage import FAMILIES
 
@@ -192,14 +191,14 @@ class _Session:
         if failed is None and not name:
             raise BadInput("no stage failed; to reproduce one all the same, name it with --stage")
         about = failed if failed is not None and name in ("", failed.name) else None
-        error = failure_text(about) if about is not None else ""
+        error = full_text(about) if about is not None else ""
         name = name or (failed.name if failed is not None else "")
         self._engine.reproduce(m.ReproduceRequest(request, name, self._options.folder, error))
         done = await self._next(m.Reproduced)
         if done.error:
             raise BadInput(f"no reproducer of stage {name!r}: {done.error}")
         if about is not None:
-            print(f"stage {about.name!r} {about.status}: {report.brief(about)}", file=sys.stderr)
+            print(f"stage {about.name!r} {about.status}: {brief(about)}", file=sys.stderr)
         print(done.command)
         return 0
 
@@ -255,7 +254,7 @@ def _text(finding: DiagnosticView) -> str:
 def _print_stages(stages: Sequence[StageView]) -> None:
     width = max((len(s.name) for s in stages), default=0)
     for stage in stages:
-        errors = [d.message.splitlines()[0] for d in stage.diagnostics if d.severity == "error"]
+        errors = [sentence(d) for d in stage.diagnostics if d.severity == "error"]
         cause = stage.reason or "; ".join(errors)
         print(f"{stage.name:{width}}  {stage.status:9}  {stage.ms:8.2f} ms  {cause}".rstrip())
     for stage in stages:

@@ -114,6 +114,17 @@ def test_an_abort(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert case.compilation.stages[-1].name == "mlir/debug-info"
 
 
+def test_a_segmentation_fault(tmp_path: Path) -> None:
+    pytest.importorskip("mlir.ir")
+    case = Case(tmp_path, "mlir")
+    # The parser of MLIR overflows its stack on this.
+    deep = "func.func @deep(%c: i1) {\n" + "scf.if %c {\n" * 20_000 + "}\n" * 20_000 + "return\n}\n"
+    case.compilation.stage("mlir/emit").artifact = deep
+    done = case.rerun("mlir/cleanup")
+    assert done.returncode == -signal.SIGSEGV
+    assert (case.folder / "input.mlir").read_text() == deep + "\n"
+
+
 def test_an_error_of_the_assembler(tmp_path: Path) -> None:
     case = Case(tmp_path, "cuda")
     stage = case.compilation.stage("ptx")

@@ -108,7 +108,7 @@ class Process:
     def log(self) -> tuple[str, ...]:
         """The last lines it printed."""
         before, fatal, trace = self._tail.partition("Fatal Python error")
-        return (*before.splitlines()[-_TAIL_LINES:], *(fatal + trace).splitlines()[-_TAIL_LINES:])
+        return (*before.splitlines()[-_TAIL_LINES:], *(fatal + trace).splitlines()[:_TAIL_LINES])
 
     def memory(self) -> int:
         """Bytes of memory the child occupies now; 0 where the system does not tell."""

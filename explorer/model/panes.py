@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from textwrap import shorten
 
 from explorer.model import report
 from explorer.model.compare import pinned_stage
+from explorer.model.failure import brief, given
 from explorer.model.result import LineView, StageView
 from explorer.model.session import Session
+from explorer.model.stages import stage_list
 from explorer.model.story import Mark, Mode, changed_stage, told
 
 TITLES = {
@@ -94,15 +97,24 @@ def wanted_backends(session: Session, visible: tuple[str, ...]) -> tuple[str, ..
 
 
 def listing(
-    session: Session, pane: str, chosen: Mapping[str, str], width: int = 1000, modes: Mapping[str, Mode] | None = None
+    session: Session,
+    pane: str,
+    chosen: Mapping[str, str],
+    width: int = 1000,
+    modes: Mapping[str, Mode] | None = None,
+    whole: Collection[str] = ("stages",),
 ) -> Listing:
-    """What `pane` shows, as text or as a story (`modes`, by pane); sentences are folded to `width` columns."""
+    """What `pane` shows, as text or as a story (`modes`, by pane); sentences are folded to `width` columns. The panes
+    in `whole` show what others leave out: stages that changed nothing, the rest of long findings."""
     if pane == "stages":
-        return Listing(TITLES[pane], "enter: open", *report.stage_list(session))
+        return Listing(TITLES[pane], "enter: open", *stage_list(session, pane not in whole))
     if pane == "problems":
         problems = session.problems
         return Listing(
-            TITLES[pane], str(len(problems)) if problems else "none", report.problem_lines(problems, width), "report"
+            TITLES[pane],
+            str(len(problems)) if problems else "none",
+            report.problem_lines(problems, width, pane in whole),
+            "report",
         )
     if pane == "run":
         return Listing(TITLES[pane], "", report.run_lines(session, width), "report", session.report_is_stale)
@@ -127,6 +139,11 @@ def listing(
         words.append(story.note)
         language = stage.language if story.marks else "story"
         return Listing(title, "  ".join(words), story.lines, language, stale, marks=story.marks)
+    failure = given(session.results[backend], stage)
+    if failure is not None and failure.lines:
+        room = width - len(title) - len("  ".join(words)) - 8
+        words += [shorten(brief(stage), room, placeholder=" ...")] if room > 30 else []
+        return Listing(title, "  ".join(words), failure.lines, failure.language, stale, marks=failure.marks)
     lines = stage.lines or tuple(LineView(text) for text in report.why_empty(stage))
     return Listing(title, "  ".join(words), lines, stage.language if stage.lines else "report", stale)
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from textwrap import wrap
 
-from explorer.engine.messages import SLOW_STAGES
+from explorer.model.failure import brief, shortened
 from explorer.model.result import DiagnosticView, LineView, OutputReport, RunReport, StageView
 from explorer.model.session import Result, Session
 
 Lines = tuple[LineView, ...]
-Targets = tuple[tuple[str, str] | None, ...]
 
 
 def status_word(stage: StageView | None) -> str:
@@ -23,24 +22,8 @@ def status_word(stage: StageView | None) -> str:
 
 def cause(stage: StageView) -> str:
     """Why a stage is not there, in one line."""
-    if stage.reason:
-        return " ".join(stage.reason.split())
     error = next((d for d in stage.diagnostics if d.severity == "error"), None)
-    return f"{place(error)}{error.message}" if error is not None else ""
-
-
-def brief(stage: StageView) -> str:
-    """The cause in a sentence: what MLIR and the assemblers print around it is left to the full text."""
-    text = stage.reason or next((d.message for d in stage.diagnostics if d.severity == "error"), "")
-    rows = [row.strip() for row in text.splitlines() if row.strip()]
-    if len(rows) > 1 and rows[0].endswith(("failed:", f"for {rows[0].split()[-1]}")):
-        rows = rows[1:]
-    return rows[0] if rows else ""
-
-
-def failure_text(stage: StageView) -> str:
-    """All that is known of why a stage failed."""
-    return "\n\n".join(d.rendered or d.message for d in stage.diagnostics) or stage.reason
+    return f"{place(error)}{brief(stage)}" if error is not None and not stage.reason else brief(stage)
 
 
 def place(diagnostic: DiagnosticView) -> str:
@@ -51,7 +34,7 @@ def place(diagnostic: DiagnosticView) -> str:
 def stage_words(stage: StageView) -> list[str]:
     """A few words about a listing: its status if that is not simply ok, and what changed."""
     words = [] if stage.status in ("ok", "cached") else [status_word(stage)]
-    before, after = stage.stats.get("ops_before"), stage.stats.get("ops", stage.stats.get("ops_after"))
+    before, after = stage.stats.get("ops before"), stage.stats.get("ops")
     if before is not None and after is not None and before != after:
         words.append(f"{after - before:+d} ops")
     return words
@@ -62,36 +45,6 @@ def why_empty(stage: StageView) -> list[str]:
     if stage.ok:
         return [", ".join(f"{key} {value}" for key, value in stage.stats.items()) or "(nothing to show)"]
     return [status_word(stage), *(stage.reason.splitlines() or [cause(stage)])]
-
-
-def _row(name: str, stage: StageView | None) -> str:
-    if stage is None:
-        return f"{'-':<21}{name}{'  made when its pane shows it' if name in SLOW_STAGES else ''}"
-    words = [w for w in stage_words(stage) if w.endswith("ops")]
-    text = cause(stage) if not stage.ok else " ".join(words) or _count(stage)
-    return f"{status_word(stage):<10}{stage.ms:8.1f} ms  {name}  {text}".rstrip()
-
-
-def _count(stage: StageView) -> str:
-    ops = stage.stats.get("ops")
-    return f"{ops} ops" if ops is not None else f"{len(stage.lines)} lines" if stage.lines else ""
-
-
-def stage_list(session: Session) -> tuple[Lines, str, bool, Targets]:
-    """Every stage with status, time and cause: the selected backend's, then what the others have beside them."""
-    rows: list[str] = []
-    targets: list[tuple[str, str] | None] = []
-    seen: set[str] = set()
-    for backend, result in session.current:
-        total = f"{result.ms:.1f} ms" if result.ms else "compiling"
-        rows.append(f"{backend}: {total}  {result.kernel}({result.signature})")
-        targets.append(None)
-        for name in result.planned:
-            if backend == session.backend or name not in seen or name in ("layout",):
-                rows.append("  " + _row(name, result.stage(name)))
-                targets.append((backend, name))
-        seen.update(n for n in result.planned if n.split("/")[0] in ("source", "tree", "ssa", "opt"))
-    return tuple(LineView(row) for row in rows), "report", False, tuple(targets)
 
 
 def stage_strip(result: Result) -> str:
@@ -135,8 +88,8 @@ _REMEDIES = {
 }
 
 
-def problem_lines(problems: Iterable[DiagnosticView], width: int = 1000) -> Lines:
-    """The findings in full; each line leads to its place."""
+def problem_lines(problems: Iterable[DiagnosticView], width: int = 1000, whole: bool = True) -> Lines:
+    """The findings; each line leads to its place. Long ones are shortened unless `whole`."""
     lines: list[LineView] = []
     for d in problems:
         if lines:
@@ -144,7 +97,8 @@ def problem_lines(problems: Iterable[DiagnosticView], width: int = 1000) -> Line
         text = d.rendered or "\n".join(
             [f"{place(d)}{d.severity}: {d.message}", *([f"help: {d.hint}"] if d.hint else [])]
         )
-        for part in [*text.splitlines(), *([_REMEDIES[d.code]] if d.code in _REMEDIES else [])]:
+        parts = text.splitlines() if whole else shortened(d, text.splitlines())
+        for part in [*parts, *([_REMEDIES[d.code]] if d.code in _REMEDIES else [])]:
             # Source lines and the carets below them must stay as they are.
             rows = [part] if " | " in part[:12] else folded(part, width)
             lines += [LineView(row, d.line, d.column, d.end_line, d.end_column) for row in rows]

@@ -68,9 +68,17 @@ class Result:
         current, good = self.stages.get(name), self.good.get(name)
         if current is not None and current.pending and good is not None:
             return good, False  # the new listing is on its way
-        if current is not None and (current.ok or good is None):
+        if current is not None and (current.ok or good is None or self._shows_failure(current)):
             return current, False
         return good, good is not None and (not self.awaited(name) or current is not None)
+
+    def given(self, name: str) -> StageView | None:
+        """The stage whose listing `name` works on; None for those that read the source."""
+        if name not in self.planned[3:]:  # source, tree and ssa come first
+            return None
+        before = self.planned[self.planned.index(name) - 1]
+        found = self.stage(before)
+        return self.good.get(before, found) if found is not None and found.pending else found
 
     def awaited(self, name: str) -> bool:
         """Whether a stage may still come from the compilation under way."""
@@ -79,6 +87,9 @@ class Result:
     def stage(self, name: str) -> StageView | None:
         """The newest news of a stage: until a compilation gets to it or ends, what it was before."""
         return self.stages.get(name) or (self.before.get(name) if self.awaited(name) else None)
+
+    def _shows_failure(self, stage: StageView) -> bool:
+        return stage.status in ("failed", "crashed") and self.given(stage.name) is not None
 
     @property
     def _broken(self) -> bool:

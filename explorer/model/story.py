@@ -27,7 +27,7 @@ class Mark:
     """How a line of a diff is shown: a sign beside it, the kind of change, and the columns that differ."""
 
     sign: str
-    kind: Literal["added", "removed", "moved"]
+    kind: Literal["added", "removed", "moved", "failed"]
     ranges: tuple[Range, ...] = ()
 
 

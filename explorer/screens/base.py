@@ -14,7 +14,15 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from explorer.engine.messages import SLOW_STAGES, ChildFailed, CompileRequest, Event, ModuleRead, RunRequest
+from explorer.engine.messages import (
+    SLOW_STAGES,
+    ChildFailed,
+    CompileRequest,
+    Event,
+    ModuleRead,
+    ReproduceRequest,
+    RunRequest,
+)
 from explorer.model import panes, report
 from explorer.model.arrangement import PANES, TALL
 from explorer.model.files import SourceFile, Swap
@@ -42,6 +50,7 @@ class Engine(Protocol):
     def compile_beside(self, request: CompileRequest) -> int: ...
     def end_beside(self) -> None: ...
     def run(self, request: RunRequest) -> int: ...
+    def reproduce(self, request: ReproduceRequest) -> int: ...
     def cancel(self) -> None: ...
     async def close(self) -> None: ...
 
@@ -78,6 +87,7 @@ class MainBase(Asking):
         self.engine = engine(self._receive)
         self.chosen: dict[str, str] = {}
         self.modes: dict[str, Mode] = {}
+        self.whole: set[str] = {"stages"}
         self.editor = SourceEditor(file.saved, id="editor")
         self.panes = {
             name: Pane(name, number, self.editor if name == "source" else CodeView(id=f"view-{name}"))
@@ -230,7 +240,8 @@ class MainBase(Asking):
         for box in self.workspace.boxes():
             if box.pane != "source":
                 width = box.width - GUTTER - 1
-                self.panes[box.pane].show(panes.listing(self.session, box.pane, self.chosen, width, self.modes))
+                about = (self.session, box.pane, self.chosen, width, self.modes, self.whole)
+                self.panes[box.pane].show(panes.listing(*about))
         self.panes["source"].show(panes.Listing("source", report.counts(self.session.problems)))
         self.editor.mark(self.session.problems)
         self.query_one("#header", TextLine).show(*header(self.session, self.dirty))

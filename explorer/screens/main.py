@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 
 from explorer.actions import ACTIONS, Action
 from explorer.screens.comparing import Comparing
+from explorer.screens.failing import Failing
 from explorer.screens.listing_commands import ListingCommands
 from explorer.screens.watching import Watching
 from explorer.themes import THEMES
@@ -24,7 +25,7 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     return made
 
 
-class MainScreen(ListingCommands, Watching, Comparing):
+class MainScreen(ListingCommands, Failing, Watching, Comparing):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)

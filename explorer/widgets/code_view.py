@@ -61,6 +61,8 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         "code--added",
         "code--removed",
         "code--moved",
+        "code--failed",
+        "code--fault",
         "code--word",
     }
     DEFAULT_CSS = """
@@ -73,6 +75,8 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         & > .code--added { background: $success-muted; }
         & > .code--removed { background: $error-muted; }
         & > .code--moved { background: $accent-muted; }
+        & > .code--failed { background: $error-muted; }
+        & > .code--fault { text-style: bold underline; }
         & > .code--word { text-style: bold reverse; }
     }
     """
@@ -154,6 +158,13 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
             self.refresh()
         if reveal and (top := reveal_rows(rows, round(self.scroll_y), self.size.height)) is not None:
             self.scroll_to(y=top, animate=False)
+
+    def show_row(self, row: int) -> None:
+        """Put the cursor on a row to look at, without the user's doing."""
+        if (top := reveal_rows([row], round(self.scroll_y), self.size.height)) is not None:
+            self.scroll_to(y=top, animate=False, force=True)  # the scroll bar may be just coming
+        self.cursor = row
+        self.refresh()
 
     # Cursor and search
 
@@ -278,7 +289,8 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
                 at += length
         strip = Strip([segment for segment in segments if segment.text])
         for start, end in mark.ranges if mark else ():
-            strip = restyle(strip, line, start, end, self._style("code--word"))
+            name = "code--fault" if mark is not None and mark.kind == "failed" else "code--word"
+            strip = restyle(strip, line, start, end, self._style(name))
         for start, end in occurrences(line, self._query):
             strip = restyle(strip, line, start, end, self._style("code--match"))
         if span is not None:

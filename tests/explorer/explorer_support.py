@@ -17,6 +17,7 @@ from explorer.engine.messages import (
     CompileStarted,
     Event,
     ModuleRead,
+    ReproduceRequest,
     RunRequest,
     StageFinished,
 )
@@ -92,6 +93,7 @@ class FakeEngine:
         self.runs: list[RunRequest] = []
         self.beside: list[CompileRequest] = []
         self.beside_ended = 0
+        self.reproduced: list[ReproduceRequest] = []
         self.cancelled = self.closed = 0
 
     async def start(self) -> None:
@@ -117,6 +119,11 @@ class FakeEngine:
 
     def run(self, request: RunRequest) -> int:
         self.runs.append(request)
+        self.generation += 1
+        return self.generation
+
+    def reproduce(self, request: ReproduceRequest) -> int:
+        self.reproduced.append(request)
         self.generation += 1
         return self.generation
 

@@ -53,7 +53,6 @@ async def test_the_failing_stage_comes_to_the_reader(tmp_path: Path, row: int | 
         marked = [i for i, mark in enumerate(pane.listing.marks) if mark is not None]
         assert marked == [60], "by its row, or by the place of the error"
         assert pane.listing.marks[60].ranges == ((2, 16),)
-        open("/tmp/faults/dbg","w").write(repr((pane.body.cursor, pane.body.size, pane.body.virtual_size, pane.body.max_scroll_y, e.main._to_reveal, e.main.workspace.visible_panes)))
         assert pane.body.scroll_y > 0, "scrolled to"
         assert e.main.line == 9, "the line of the kernel is lit"
         assert e.main.focused_pane.name == "ssa", "the focus stays"
