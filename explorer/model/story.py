@@ -17,7 +17,7 @@ Mode = Literal["text", "diff", "log", "pin"]
 MODES: tuple[Mode, ...] = ("text", "diff", "log", "pin")
 
 #: Unchanged lines kept around a change, and how many in a row are worth folding.
-CONTEXT, FOLD = 3, 12
+CONTEXT, FOLD = 3, 4
 
 _SIGNS = {"added": "+", "removed": "-", "moved to": ">", "moved from": "<"}
 
@@ -117,7 +117,9 @@ def _compared(
 def _folded(
     rows: Sequence[Row], old: Sequence[LineView], new: Sequence[LineView]
 ) -> Sequence[tuple[LineView, Mark | None]]:
-    """The lines of a diff; long stretches without a change are one line."""
+    """The lines of a diff; around changes, long stretches without one are one line."""
+    if all(row.kind == "same" for row in rows):
+        return [(line, None) for line in new]
     out: list[tuple[LineView, Mark | None]] = []
     same: list[LineView] = []
 

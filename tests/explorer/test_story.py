@@ -90,13 +90,22 @@ def test_stages_without_changes_are_passed_over() -> None:
     assert changed_stage(ours, NAMES, "opt/cse", -1) == "ssa"
 
 
+def test_a_change_below_a_few_lines_is_in_sight() -> None:
+    old = [f"%{i} = load x{i} : f32" for i in range(9)]
+    ours = result(stage("ssa", old), stage("opt/fold", [*old[:8], "%8 = load y : f32"]))
+    story = told(ours, NAMES[:2], ours.stages["opt/fold"], "diff")
+    assert story is not None
+    texts = [line.text for line in story.lines]
+    assert texts == ["... 5 lines the same ...", *old[5:], "%8 = load y : f32"]
+
+
 async def test_keys(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py", size=(200, 60)) as e:
         await e.press("escape", "3")
         assert e.heading("ssa").startswith(">3 SSA > opt/dce")
         await e.press("d")
         assert "diff against opt/fold" in e.main.panes["ssa"].heading.text
-        assert e.lines("ssa") == [line.text for line in SSA], "short listings are not folded"
+        assert e.lines("ssa") == [line.text for line in SSA], "nothing to fold around"
         await e.press("d")
         assert e.lines("ssa") == ["this stage keeps no log of changes"]
         await e.press("d")
