@@ -39,6 +39,11 @@ class Unresolved:
     hint: str = ""
 
 
+def hint_for_module(name: str) -> str:
+    """What to do instead of using the module `name` in a kernel."""
+    return f"call functions of tl, such as tl.exp; import numbers and @jit functions: from {name} import ..."
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """`names` maps the global and closure names the body uses to Python values (modules, constants, helpers)."""

@@ -22,7 +22,7 @@ from mytriton.frontend.conditions import condition, told
 from mytriton.frontend.decorators import first_config, function_value, is_jit, makes_kernels, wrapped_later
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.expressions import ExpressionParser
-from mytriton.frontend.kernel import MISSING, Kernel, Unresolved
+from mytriton.frontend.kernel import MISSING, Kernel, Unresolved, hint_for_module
 from mytriton.frontend.names import Lookup, is_constexpr, parameters, resolve, used_names
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.semantics import Semantics
@@ -178,7 +178,10 @@ class _File:
         return False
 
     def _import(self, target: str) -> Any:
-        return _MODULES.get(target, self._unknown(target, f"it is the module {target!r}, which kernels cannot use"))
+        if target in _MODULES:
+            return _MODULES[target]
+        reason = f"it is the module {target!r}, which kernels cannot use"
+        return self._known.get(target, Unresolved(reason, hint_for_module(target)))
 
     def _import_from(self, node: ast.ImportFrom, name: str) -> Any:
         if not node.level:

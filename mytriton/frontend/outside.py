@@ -21,7 +21,7 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     reductions,
     shapes,
 )
-from mytriton.frontend.kernel import Unresolved, is_kernel
+from mytriton.frontend.kernel import Unresolved, hint_for_module, is_kernel
 from mytriton.frontend.not_yet import LIBDEVICE, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS
 from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
@@ -64,7 +64,7 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
         raise Mistake("MT132", message, span, hint)
     hint = "pass it as an argument"
     if isinstance(value, ModuleType):
-        hint = f"import what a kernel uses of it: from {value.__name__} import ..."
+        hint = hint_for_module(value.__name__)
     if isinstance(value, (str, tuple)):
         hint = f"write {name} = tl.constexpr({value!r}), or pass it as an argument"
     message = f"`{name}` is a global {what}; a kernel reads only numbers and tl.constexpr globals"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mytriton import CompileError, Specialization
 from mytriton.frontend.lower import lower
+from mytriton.frontend.outside import outside_item
 from mytriton.frontend.parse import parse
+from mytriton.frontend.values import Mistake
+from mytriton.source import Span
 from tests.frontend.support import errors, hints, kernel_from, lowered, rendered
 
 # One statement in a kernel of pointers x (f32) and out (f32), an i32 n, a block i (8 x i32) and a block a (8 x f32);
@@ -320,3 +324,13 @@ def test_what_has_no_equal_has_advice(statement, hint):
 )
 def test_what_is_wrong_with_an_operand_comes_with_what_to_write(statement, hint):
     assert hints(PREAMBLE + "    " + statement, SIGNATURE) == [hint]
+
+
+def test_functions_of_other_modules_are_those_of_tl_in_a_kernel() -> None:
+    hint = "call functions of tl, such as tl.exp; import numbers and @jit functions: from numpy import ..."
+    with pytest.raises(Mistake) as caught:
+        outside_item("np", np, Span(1, 1, 1, 3))
+    assert caught.value.diagnostic.hint == hint
+    head = "import numpy as np\nimport mytriton\nimport mytriton.language as tl\n\n\n@mytriton.jit\n"
+    text = head + "def k(x, B: tl.constexpr):\n    a = np.exp(tl.load(x + tl.arange(0, B)))\n"
+    assert hints(text, "*fp32, 8") == [hint], "the same where the file is only read"
