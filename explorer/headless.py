@@ -268,7 +268,7 @@ def _print_report(kernel: str, label: str, report: RunReport) -> None:
         head += f" ({report.device})"
     parts = [
         f"{o.name}: max abs {o.max_abs:.3g}, rel {o.max_rel:.3g}, {o.max_ulp:g} ulp, {o.mismatches}/{o.size} wrong"
-        + (f", first at {list(o.first_index)}: {o.actual} for {o.expected}" if o.first_index is not None else "")
+        + (f", first at {list(o.first_index)}: {o.actual}, expected {o.expected}" if o.first_index is not None else "")
         for o in report.outputs
     ]
     if report.seconds:

@@ -93,6 +93,8 @@ def load(path: str, text: str) -> Loaded:
         # Files of kernels import much that is not installed where they are read: no error, the text still says a lot.
         what = f"read without being executed, since an import fails: {described(error)}"
         hint = "kernels, @jit helpers and constants are taken from the text; examples need the import"
+        if error.name == "triton":
+            hint += ": write `import mytriton as triton` and `import mytriton.language as tl`"
         raise LoadFailed(_finding(path, error.__traceback__, what, hint, NOT_IMPORTED, "warning")) from None
     except BaseException as error:  # noqa: BLE001 (whatever the author's code raises)
         hint = "mend that line, or open the file with --no-exec"

@@ -137,6 +137,13 @@ def test_a_file_whose_import_fails_is_read_and_says_so(capsys: pytest.CaptureFix
     assert capsys.readouterr() == (said.out, "")
 
 
+def test_a_file_that_imports_triton_is_told_what_to_import(capsys: pytest.CaptureFixture[str]) -> None:
+    file("k.py", "import triton.absent_x\n" + TWO)
+    assert main(["k.py", "--kernel", "second", "--print", "ssa"]) == 0
+    hint = "examples need the import: write `import mytriton as triton` and `import mytriton.language as tl`\n"
+    assert capsys.readouterr().err.endswith(hint)
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
@@ -276,7 +283,7 @@ def test_check(capsys: pytest.CaptureFixture[str]) -> None:
 
     file("k.py", GOOD.replace("1.0)", "1.5)"))
     assert main(["k.py", "--check", "--backend", "interp"]) == 1
-    assert "32/32 wrong, first at [0]: 1.5 for 1.0" in capsys.readouterr().out
+    assert "32/32 wrong, first at [0]: 1.5, expected 1.0" in capsys.readouterr().out
 
 
 def test_check_never_falls_back(capsys: pytest.CaptureFixture[str]) -> None:
