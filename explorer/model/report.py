@@ -144,11 +144,11 @@ def run_summary(session: Session) -> str:
         info = session.kernel_info
         if info is not None and not info.examples:
             return f"not run: there is no example; declare one with @{info.name}.example (see the README)"
-        return "not run yet: r (F8) runs the example and checks it"
+        return "not run yet: F8 runs the example and checks it"
     stale = "stale: " if session.report_is_stale else ""
     worst = max(report.outputs, key=lambda o: (not o.ok, o.max_ulp), default=None)
     details = _output(worst) if worst is not None else _why(report)
-    time = f"  {seconds_text(report.seconds)}" if report.outputs else ""
+    time = f"  {seconds_text(report.seconds)}" if report.seconds else ""
     instead = report.note and report.backend != session.backend
     ran_on = f"{report.backend}, not {session.backend}" if instead else where(report)
     return f"{stale}{verdict(report)} on {ran_on}{time}  {details}"
@@ -165,11 +165,11 @@ def run_lines(session: Session, width: int = 1000) -> Lines:
     report = session.report
     if report is None or session.running:
         return tuple(LineView(row) for row in folded(run_summary(session), width))
-    time = seconds_text(report.seconds) if report.outputs else ""
+    time = seconds_text(report.seconds) if report.seconds else ""
     parts = (verdict(report), report.kernel, report.example, f"on {where(report)}", time)
     rows = ["  ".join(part for part in parts if part)]
     if session.report_is_stale:
-        rows.append("stale: the text was edited since; r (F8) runs it again")
+        rows.append("stale: the text was edited since; F8 runs it again")
     rows += [report.note] if report.note else []
     steps = _step_lines(report, width)
     rows += [f"{o.name}: {_output(o)}" for o in report.outputs]

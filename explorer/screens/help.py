@@ -37,7 +37,7 @@ def help_lines(pane: str, width: int = 1000) -> list[str]:
         lines.append(group)
         for action in (*ACTIONS, *MOVES):
             if action.group == group:
-                lines += rows(f"  {shown_keys(action) or 'ctrl+p':<17} {action.help}", 20)
+                lines += rows(f"  {shown_keys(action) or 'in ctrl+p':<17} {action.help}", 20)
         lines.append("")
     lines.append("Panes:")
     for number, (name, text) in enumerate(PANES.items(), start=1):
