@@ -220,7 +220,7 @@ class Session:
             result = self.results.get(event.backend)
             if result is None or event.generation != result.generation:
                 return False
-            result.stages[event.stage.name] = event.stage
+            result.stages[event.stage.name], self.busy = event.stage, None
             if event.stage.ok and not event.stage.pending:
                 result.good[event.stage.name] = event.stage
             if event.stage.name in ("cubin", "sass") and event.stage.ok:

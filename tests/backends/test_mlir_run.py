@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from mytriton.backends.mlir.run import ModuleRun, link_lines, mlir_available, native_stderr
+from mytriton.backends.mlir.listing import failing_row, link_lines
+from mytriton.backends.mlir.run import ModuleRun, mlir_available, native_stderr
 from mytriton.source import Span
 from mytriton.stage import Line
 
@@ -113,3 +114,26 @@ def test_native_output_is_collected() -> None:
     with native_stderr() as text:
         os.write(2, b"from below\n")
     assert text() == "from below"
+
+
+def test_the_row_of_an_error() -> None:
+    text = """#loc1 = loc("-":3:5)
+#loc2 = loc(fused<#di>["-":4:5])
+module {
+  func.func @f() {
+    %0 = arith.constant 1 : i32 loc(#loc1)
+    %1 = math.exp %0 : f32 loc(#loc1)
+    scf.if %c {
+      x.y loc(#loc1)
+    } else {
+      x.z loc(#loc1)
+    } loc(#loc2)
+  } loc("-":2:1)
+} loc(unknown)
+"""
+    message = "failed to legalize operation 'math.exp' that was explicitly marked illegal"
+    assert failing_row(text, 'loc("-":3:5)', message) == 3, "the operation that is named"
+    assert failing_row(text, 'loc("-":3:5)', "bad") == 2, "else the first of the place"
+    assert failing_row(text, 'loc(fused["-":4:5])', "bad") == 4, "where its regions begin"
+    assert failing_row(text, 'loc("-":9:9)', "bad") is None
+    assert failing_row(text, "loc(unknown)", "bad") is None

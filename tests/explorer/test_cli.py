@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -414,3 +415,27 @@ def test_where_the_working_directory_is_gone(tmp_path: Path) -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=env)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("PASS  fill")
+
+
+def test_a_reproducer(capsys: pytest.CaptureFixture[str]) -> None:
+    argv = (file("one.py", GOOD), "--no-exec", "--signature", "*fp32, 32", "--backend", "cuda", "--reproduce", "repro")
+    message = "mytriton-explore: no stage failed; to reproduce one all the same, name it with --stage\n"
+    assert refused(capsys, *argv) == message
+    assert main((*argv, "--stage", "cuda")) == 0
+    out = capsys.readouterr().out.strip()
+    assert out.endswith(" repro/rerun.py")
+    again = subprocess.run(shlex.split(out), capture_output=True, text=True, check=False)
+    assert (again.returncode, 'extern "C" __global__' in again.stdout) == (0, True)
+    assert "is there already; nothing is overwritten" in refused(capsys, *argv, "--stage", "cuda")
+    assert "give both" in refused(capsys, argv[0], "--stage", "cuda")
+
+
+def test_a_reproducer_of_what_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    path = file("one.py", GOOD.replace("tl.store(", "tl.stoer("))
+    argv = ("--no-exec", "--signature", "*fp32, 32", "--backend", "interp", "--reproduce", "repro")
+    assert main((path, *argv)) == 0
+    said = capsys.readouterr()
+    assert "failed: " in said.err and "stoer" in said.err
+    again = subprocess.run(shlex.split(said.out), capture_output=True, text=True, check=False)
+    assert (again.returncode, "stoer" in again.stderr) == (1, True)
+    assert "stoer" in Path("repro/README.txt").read_text()
