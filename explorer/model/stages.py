@@ -19,7 +19,9 @@ def stage_list(session: Session, folded: bool = False) -> tuple[Lines, str, bool
     targets: list[tuple[str, str] | None] = []
     seen: set[str] = set()
     for backend, result in session.current:
-        total = f"{result.ms:.1f} ms" if result.ms else "failed" if result.finished else "compiling"
+        # All of it may be cached: then it took no time.
+        told = result.ms or (result.finished and result.failed is None)
+        total = f"{result.ms:.1f} ms" if told else "failed" if result.finished else "compiling"
         rows.append(f"{backend}: {total}  {result.kernel}({result.signature})")
         targets.append(None)
         idle: list[str] = []

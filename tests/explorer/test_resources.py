@@ -113,3 +113,10 @@ async def test_the_background_comes_after_everything_else(make_engine: MakeEngin
     assert stage.status in ("ok", "skipped")
     if stage.ok:
         assert figures(stage, None).limits
+
+
+async def test_a_build_that_was_cached_is_neither_failed_nor_under_way(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (200, 60)) as e:
+        e.engine.emit(CompileFinished(e.engine.generation, "cuda", True, 0.0))
+        await settled(e.pilot)
+        assert e.lines("stages")[0].startswith("cuda: 0.0 ms")
