@@ -121,6 +121,18 @@ def test_parallel_assignment(run):
     assert out.tolist() == [2, 3, 1]
 
 
+@triton.jit
+def count_in_memory(x, n):
+    while tl.load(x) < n:
+        tl.store(x, tl.load(x) + 1)
+
+
+def test_a_loop_that_carries_nothing_but_memory(run):
+    x = np.zeros(1, f32)
+    run(count_in_memory, 1, x, 5)
+    assert x[0] == 5
+
+
 # --- pointers ---------------------------------------------------------------------------------------------------------
 
 

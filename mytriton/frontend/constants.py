@@ -20,6 +20,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
+    "@": operator.matmul,
     "/": operator.truediv,
     "//": operator.floordiv,
     "%": operator.mod,

@@ -7,7 +7,7 @@ from typing import Any
 
 from mytriton.diagnostics import Diagnostic
 from mytriton.frontend.kernel import Kernel, is_kernel
-from mytriton.frontend.tree import Call, Literal
+from mytriton.frontend.tree import Attribute, Call, Literal, Name, Subscript
 from mytriton.frontend.values import Known, Method, Mistake, Operand, Tuple, is_number
 from mytriton.ir.core import Value
 from mytriton.source import Span
@@ -60,6 +60,11 @@ class Findings:
         found = line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
         return found if len(found) <= 40 else found[:37] + "..."
 
+    def receiver(self, operand: Operand) -> str:
+        """The author's text as it stands before `.to(...)`."""
+        text = self.text(operand.span)
+        return text if isinstance(operand.expr, (Name, Call, Attribute, Subscript)) else f"({text})"
+
     def describe(self, operand: Operand) -> str:
         """`offs` (vector<256 x i32>): the author's name for a value and what it is."""
         text = self.text(operand.span)
@@ -91,8 +96,9 @@ class Findings:
             case Known(value=None):
                 if isinstance(operand.expr, Call):
                     return "a function without `return value` gives None"
-                name = not isinstance(operand.expr, Literal)
-                return f"where it may be None, ask first: `if {text} is not None:`" if name else ""
+                if isinstance(operand.expr, Literal):
+                    return "whether something is None is asked with `is None`"
+                return f"where it may be None, ask first: `if {text} is not None:`"
             case Known(value=ScalarType() | PointerType() | BlockType()):
                 return f"convert a value to the dtype with x.to({text})"
             case Known(value=str()):

@@ -24,7 +24,8 @@ class Folding(Broadcasting):
         try:
             return Known(compute())
         except (ArithmeticError, TypeError, ValueError) as error:
-            raise Mistake("MT212", f"`{self.text(span)}` cannot be computed: {error}", span) from None
+            hint = "constexprs are computed as Python computes them, while the kernel is compiled"
+            raise Mistake("MT212", f"`{self.text(span)}` cannot be computed: {error}", span, hint) from None
 
     def formatted(self, expr: Formatted, operand: Operand, spec: Operand) -> Known:
         """A value in an f-string."""

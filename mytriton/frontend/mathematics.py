@@ -22,7 +22,7 @@ def floats(s: Semantics, name: str, operands: list[Operand], span: Span) -> list
     for operand in operands:
         item = s.number(operand, "this")
         if isinstance(item, Value) and not is_float(item.type):
-            hint = f"convert it first: {s.text(operand.span)}.to(tl.float32)" if not is_pointer(item.type) else ""
+            hint = f"convert it first: {s.receiver(operand)}.to(tl.float32)" if not is_pointer(item.type) else ""
             raise Mistake("MT203", f"{name} takes floats, got {s.describe(operand)}", operand.span, hint)
     elements = [element_of(o.item.type) for o in operands if isinstance(o.item, Value)]
     types = [e for e in elements if isinstance(e, ScalarType)]

@@ -79,7 +79,7 @@ class StatementParser(ExpressionParser):
     def _name(self, target: t.Target) -> t.Name:
         if isinstance(target, t.Name):
             return target
-        self._error("MT111", "a single name is needed here", target.span)
+        self._error("MT111", "a single name is needed here", target.span, "unpack it on a line of its own")
         return t.Name(target.span, "_")
 
     def _target(self, node: ast.expr) -> t.Target:
@@ -92,7 +92,8 @@ class StatementParser(ExpressionParser):
             hint = "store through a pointer: tl.store(pointer + offsets, value, mask=mask)"
             self._error("MT111", "assigning to an element is not part of the kernel language", span, hint)
         elif isinstance(node, ast.Attribute):
-            self._error("MT111", "assigning to an attribute is not part of the kernel language", span)
+            hint = "use a variable, or store through a pointer"
+            self._error("MT111", "assigning to an attribute is not part of the kernel language", span, hint)
         else:
             self._refuse(node)
         return t.Name(span, "_")

@@ -111,7 +111,7 @@ class Semantics(Folding):
         if isinstance(item, Known) and bound and not constants.fits(int(item.value), type_):
             message = f"{item.value} does not fit in {type_}, the type of {self.describe(other)}"
             wide = "int64" if int(item.value) <= i64.high else "uint64"
-            hint = f"widen the other side: {self.text(other.span)}.to(tl.{wide})"
+            hint = f"widen the other side: {self.receiver(other)}.to(tl.{wide})"
             raise Mistake("MT207", message, operand.span, hint)
         return self.value(operand, type_)
 
@@ -172,7 +172,7 @@ class Semantics(Folding):
         types = [element_of(o.item.type) for o in (lhs, rhs) if isinstance(o.item, Value)]
         if len({t.signed for t in types if isinstance(t, ScalarType) and t.kind == "int"}) > 1:
             pair = f"{self.describe(lhs)} and {self.describe(rhs)}"
-            hint = f"convert one of them: {self.text(rhs.span)}.to(...)"
+            hint = f"convert one of them: {self.receiver(rhs)}.to(...)"
             raise Mistake("MT203", f"`{op}` takes two signed or two unsigned integers, not {pair}", span, hint)
 
     def _pointer(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:
@@ -182,7 +182,7 @@ class Semantics(Folding):
         item = self.number(offset, "a pointer offset")
         element = self.scalar_type(item)
         if not isinstance(element, ScalarType) or element.kind == "float":
-            whole = f"convert it: {self.text(offset.span)}.to(tl.int32)"
+            whole = f"convert it: {self.receiver(offset)}.to(tl.int32)"
             hint = whole if isinstance(element, ScalarType) else "subtract or add the offsets instead"
             message = f"a pointer moves by an integer number of elements, not by {self.describe(offset)}"
             raise Mistake("MT205", message, offset.span, hint)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mytriton
+import mytriton.language as tl
 from mytriton.backends.mlir.backend import BACKEND
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import DTYPES
@@ -36,6 +38,7 @@ from tests.backends.gpu_programs import (
     zeros,
 )
 from tests.backends.mlir_support import emitted, ptx_of
+from tests.emulated import Job, compiled
 from tests.ir.kernels import pointer
 from tests.layout.tiles import Tiles, matmul, numbers, reduction, softmax
 
@@ -93,6 +96,19 @@ def test_while_and_if_hand_values_on(abi: str) -> None:
         for n, limit in ((27, 1000), (1, 5), (6, 3), (6, 0))
     ]
     run_all(cases, Target("mlir", num_warps=2, abi=abi))
+
+
+@mytriton.jit
+def count_in_memory(x: Any, n: int) -> None:
+    while tl.load(x) < n:
+        tl.store(x, tl.load(x) + 1)
+
+
+def test_a_while_that_carries_nothing() -> None:
+    x = np.zeros(1, np.float32)
+    (launch,) = compiled("mlir", [Job(count_in_memory, 1, [x, 5], {}, {"num_warps": 2})])
+    launch()
+    assert x[0] == 5
 
 
 @pytest.mark.parametrize("abi", ABIS)

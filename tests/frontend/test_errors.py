@@ -314,6 +314,9 @@ def test_what_has_no_equal_has_advice(statement, hint):
         ("a & 1", "convert it with .to(tl.int32), or compare it, as in `a != 0`"),
         ("tl.xor_sum(a)", "convert it with .to(tl.int32), or compare it, as in `a != 0`"),
         ("x + a", "convert it: a.to(tl.int32)"),
+        ("x + a / 2", "convert it: (a / 2).to(tl.int32)"),
+        ("n == None", "whether something is None is asked with `is None`"),
+        ("2 @ B", "constexprs are computed as Python computes them, while the kernel is compiled"),
         ("tl.arange(0, 8.0)", "write 8"),
         ("tl.program_id(3)", "a grid has three axes; compute others from these with // and %"),
         (

@@ -83,6 +83,8 @@ class Control:
                 typed = ", ".join(f"{_name(p)}: {self._types([p])}" for p in after)
                 self._text.write(f"^bb0({typed}):")
             self._body(op, after, body)
+            if not after:
+                self._text.write("scf.yield")  # that of `scf.for` may be left out; this one may not
 
     def _body(self, op: ops.For | ops.While, params: Sequence[Value], items: Sequence[Item]) -> None:
         """One trip, up to its `scf.yield`."""
