@@ -133,6 +133,7 @@ def test_an_error_of_the_assembler(tmp_path: Path) -> None:
     if failed is None:
         pytest.skip("there is no assembler here")
     assert (failed.name, failed.status) == ("cubin", "failed")
+    assert failed.culprit is not None and "f33" in stage.artifact.splitlines()[failed.culprit]
     done = case.rerun("cubin")
     assert done.returncode == 1
     assert "f33" in done.stderr
@@ -149,6 +150,7 @@ def test_an_error_of_nvrtc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     done = case.rerun("ptx")
     assert done.returncode == 1
     assert failed.name == "ptx"
+    assert failed.culprit is not None and "? x[at] :" in stage.artifact.splitlines()[failed.culprit]
     assert failed.diagnostics[0].message in done.stderr
 
 

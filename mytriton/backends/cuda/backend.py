@@ -65,7 +65,7 @@ class CudaBackend:
                 yield from stages.skipped(stages.NAMES, str(missing))
                 return
             except ToolFailed as failed:
-                yield Stage("ptx", "text", "ptx", "failed", diagnostics=(_diagnostic(failed, text.lines),))
+                yield _refused(failed, text.lines)
                 return
         yield from stages.finish(ptx, lambda: text.lines, target, clock.seconds)
 
@@ -110,12 +110,14 @@ def _compile(text: Stage, target: Target) -> str:
     return nvrtc.compile_ptx(text.artifact, options(target)).ptx
 
 
-def _diagnostic(failed: ToolFailed, emitted: Sequence[Line]) -> Diagnostic:
+def _refused(failed: ToolFailed, emitted: Sequence[Line]) -> Stage:
     place = re.search(rf"^{re.escape(nvrtc.PROGRAM_NAME)}\((\d+)\): .*error", failed.log, re.MULTILINE)
-    number = int(place.group(1)) if place else 0
-    span = emitted[number - 1].span if 1 <= number <= len(emitted) else None
+    row = int(place.group(1)) - 1 if place else -1
+    culprit = row if 0 <= row < len(emitted) else None
+    span = emitted[culprit].span if culprit is not None else None
     hint = "the CUDA C++ that was refused is the stage before; it is mytriton's, so please report it"
-    return Diagnostic("MT501", str(failed), span, stage="ptx", hint=hint)
+    finding = Diagnostic("MT501", str(failed), span, stage="ptx", hint=hint)
+    return Stage("ptx", "text", "ptx", "failed", diagnostics=(finding,), culprit=culprit)
 
 
 BACKEND = CudaBackend()

@@ -81,17 +81,20 @@ def _cubin(ptx: Stage, target: Target) -> Stage:
             stage.status, stage.reason = "skipped", str(missing)
         except ToolFailed as failed:
             stage.status = "failed"
-            stage.diagnostics = (_assembly_diagnostic(failed, ptx),)
+            _blame(stage, failed, ptx)
     stage.seconds = clock.seconds
     return stage
 
 
-def _assembly_diagnostic(failed: ToolFailed, ptx: Stage) -> Diagnostic:
+def _blame(stage: Stage, failed: ToolFailed, ptx: Stage) -> None:
+    """Record why there is no cubin, and the row of the PTX that the assembler names."""
     span: Span | None = None
-    if place := re.search(r"line (\d+); ?error", failed.log):
-        number = int(place.group(1))
-        span = ptx.lines[number - 1].span if 1 <= number <= len(ptx.lines) else None
-    return Diagnostic("MT502", str(failed), span, stage="cubin", hint="the PTX that was refused is the stage before")
+    place = re.search(r"line (\d+); ?error", failed.log)
+    if place and 1 <= int(place[1]) <= len(ptx.lines):
+        stage.culprit = int(place[1]) - 1
+        span = ptx.lines[stage.culprit].span
+    hint = "the PTX that was refused is the stage before"
+    stage.diagnostics = (Diagnostic("MT502", str(failed), span, stage="cubin", hint=hint),)
 
 
 def _summary(linked: Linked, filled: Occupancy | None) -> list[Line]:

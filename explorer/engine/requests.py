@@ -1,0 +1,63 @@
+"""What the explorer asks of its children."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class CompileRequest:
+    """Compile the kernel as it stands in `text`, which need not be saved.
+
+    `backends` are compiled in order: the visible one first. `kernel` None is the first of the file. Types come from
+    `defines` (constexprs as Python values), `signature` (Triton's notation), the example's number, annotations and
+    defaults. `num_warps` None is the example's, else 4. `wanted` names slow stages that somebody looks at; without
+    them a compilation stops at the last quick one; `background` names, by backend, those that nobody looks at and that
+    are made once nothing else was asked for a moment. `until`, a stage or family, stops it earlier. `shown` names the
+    stages whose listings are on the screen: with it, the others are printed after everything is compiled, and their
+    stages come first without lines (`pending`), then with them.
+    """
+
+    path: str
+    text: str
+    kernel: str | None = None
+    backends: tuple[str, ...] = ("cuda",)
+    chip: str = "sm_90"
+    num_warps: int | None = None
+    defines: dict[str, Any] = field(default_factory=dict)
+    signature: str = ""
+    example: int = 0
+    wanted: tuple[str, ...] = ()
+    until: str = ""
+    shown: tuple[str, ...] | None = None
+    background: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """Run one example of a kernel on a backend and check it. With `fallback` a backend that cannot run here is replaced
+    by `cpu`, or `interp` where that one cannot either, and the report says so. With `every_stage` it is run after every
+    stage, to find the one that breaks the numbers."""
+
+    path: str
+    text: str
+    kernel: str | None = None
+    backend: str = "cuda"
+    chip: str = "sm_90"
+    num_warps: int | None = None
+    defines: dict[str, Any] = field(default_factory=dict)
+    example: int = 0
+    fallback: bool = True
+    every_stage: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReproduceRequest:
+    """Write a reproducer of `stage` (of the first backend of `compile`) into `folder`, which must not be there yet.
+    `error` is what it is to reproduce. Answered by `Reproduced`."""
+
+    compile: CompileRequest
+    stage: str
+    folder: str
+    error: str = ""
