@@ -165,7 +165,11 @@ def _parser() -> _Parser:
     )
     parser.add_argument("file", metavar="FILE", help="a Python file with at least one @jit kernel")
     what = parser.add_argument_group("what to look at")
-    what.add_argument("--kernel", metavar="NAME", help="its name (default: the file's only one; in the UI the first)")
+    what.add_argument(
+        "--kernel",
+        metavar="NAME",
+        help="its name (default: the file's only one that no other calls; in the UI the first of those)",
+    )
     what.add_argument("--example", metavar="N", help="an example by number, from 0, or by label (default: the first)")
     what.add_argument("--backend", metavar="|".join(BACKENDS), help="default: $MYTRITON_BACKEND, else cuda")
     what.add_argument("--chip", default="sm_90", help="NVIDIA architecture (default: %(default)s)")

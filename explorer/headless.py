@@ -94,6 +94,7 @@ class _Session:
         found = module.kernel(name)
         if found is None:
             raise unknown("kernel", name or "", names)
+        names = [k.name for k in module.kernels if not k.helper]
         if name is None and len(names) > 1:
             raise BadInput(f"{self._options.path} has several kernels: {', '.join(names)}; choose one with --kernel")
         return found

@@ -25,17 +25,24 @@ def read(text: str, path: str, names: Mapping[str, Any] | None = None) -> Module
 
 
 def choose_kernel(module: Module, name: str | None) -> Kernel:
-    """The kernel called `name`, or the first; raises `CompileError` with what to do."""
+    """The kernel called `name`, or the first that is no helper; raises `CompileError` with what to do."""
     names = [k.name for k in module.kernels]
     if not names:
         hint = "decorate a function with @mytriton.jit"
         raise CompileError([Diagnostic("MT971", "there is no kernel in this file", hint=hint, stage="source")])
-    found = next((k for k in module.kernels if name is None or k.name == name), None)
+    if name is None:
+        return next((k for k in module.kernels if not _is_helper(k, module)), module.kernels[0])
+    found = next((k for k in module.kernels if k.name == name), None)
     if found is None:
-        near = get_close_matches(name or "", names, 1)
+        near = get_close_matches(name, names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names)}"
         raise CompileError([Diagnostic("MT972", f"this file has no kernel {name!r}", hint=hint, stage="source")])
     return found
+
+
+def _is_helper(kernel: Kernel, module: Module) -> bool:
+    """Whether another kernel of the file calls it."""
+    return any(kernel.name in other.names for other in module.kernels if other is not kernel)
 
 
 def changed_outside(executed: str, text: str, module: Module) -> bool:
@@ -86,13 +93,14 @@ def module_info(text: str, path: str) -> ModuleInfo:
         module = read(text, path)
     except CompileError as error:
         return ModuleInfo(path, diagnostics=tuple(diagnostic_view(d, error.units, path) for d in error.diagnostics))
-    return ModuleInfo(path, tuple(_kernel_info(k) for k in module.kernels))
+    return ModuleInfo(path, tuple(_kernel_info(k, module) for k in module.kernels))
 
 
-def _kernel_info(kernel: Kernel) -> KernelInfo:
+def _kernel_info(kernel: Kernel, module: Module) -> KernelInfo:
     lines = kernel.unit.text.split("\n")
     at = next((i for i, line in enumerate(lines) if line.lstrip().startswith(("def ", "async def "))), 0)
-    return KernelInfo(kernel.name, kernel.unit.first_line + at, tuple(_param_view(p) for p in kernel.params))
+    params = tuple(_param_view(p) for p in kernel.params)
+    return KernelInfo(kernel.name, kernel.unit.first_line + at, params, helper=_is_helper(kernel, module))
 
 
 def _param_view(param: KernelParam) -> ParamView:

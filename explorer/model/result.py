@@ -132,12 +132,13 @@ class ExampleInfo:
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """A kernel of the file: `line` is that of its `def`."""
+    """A kernel of the file: `line` is that of its `def`; a `helper` is called by another kernel of the file."""
 
     name: str
     line: int
     params: tuple[ParamView, ...] = ()
     examples: tuple[ExampleInfo, ...] = ()
+    helper: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +156,10 @@ class ModuleInfo:
     text: str = ""
 
     def kernel(self, name: str | None) -> KernelInfo | None:
-        """The kernel of that name; the first for None."""
-        return next((k for k in self.kernels if name is None or k.name == name), None)
+        """The kernel of that name; for None the first that is no helper, else the first."""
+        if name is None:
+            return min(self.kernels, key=lambda k: k.helper, default=None)
+        return next((k for k in self.kernels if k.name == name), None)
 
     def with_example(self, kernel: str, number: int, info: ExampleInfo) -> ModuleInfo:
         """The same, with the description of one example filled in."""

@@ -138,6 +138,13 @@ def test_a_file_whose_import_fails_is_read_and_says_so(capsys: pytest.CaptureFix
     assert capsys.readouterr() == (said.out, "")
 
 
+def test_a_helper_is_not_taken_for_the_kernel_of_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    head = "import mytriton\nimport mytriton.language as tl\n\n@mytriton.jit\ndef twice(x):\n    return x + x\n\n"
+    file("k.py", head + "@mytriton.jit\ndef k(x):\n    tl.store(x, twice(1.0))\n")
+    assert main(["k.py", "--print", "ssa", "--signature", "*fp32"]) == 0
+    assert capsys.readouterr().out == "store x, 2.0\n"
+
+
 def test_a_file_that_imports_triton_is_told_what_to_import(capsys: pytest.CaptureFixture[str]) -> None:
     file("k.py", "import triton.absent_x\n" + TWO)
     assert main(["k.py", "--kernel", "second", "--print", "ssa"]) == 0
