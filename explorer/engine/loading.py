@@ -38,6 +38,11 @@ class LoadFailed(Exception):
         self.finding = finding
 
 
+def _reads(kernel: JITFunction) -> tuple[str, ...]:
+    """The global names that a kernel's body reads."""
+    return kernel.function.__code__.co_names
+
+
 @dataclass(frozen=True)
 class Loaded:
     """An executed file."""
@@ -47,9 +52,13 @@ class Loaded:
     module: ModuleType
 
     def kernel(self, name: str | None) -> JITFunction | None:
-        """The kernel of that name, or the first of the file."""
+        """The kernel of that name; for None the first of the file that no other calls, as `choose_kernel` has it."""
         found = [v for v in vars(self.module).values() if isinstance(v, JITFunction) and self._is_ours(v)]
-        return next((k for k in found if name is None or k.name == name), None)
+        if name is None:
+            return min(
+                found, key=lambda k: any(k.name in _reads(other) for other in found if other is not k), default=None
+            )
+        return next((k for k in found if k.name == name), None)
 
     def _is_ours(self, kernel: JITFunction) -> bool:
         return kernel.function.__code__.co_filename == self.path

@@ -279,6 +279,17 @@ async def test_run_and_fall_back(make_engine: MakeEngine, recorder: Recorder, pa
     assert (output.first_index, output.actual, output.expected) == ((0,), "2.0", "0.0")
 
 
+async def test_what_is_opened_and_run_is_not_a_helper(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:
+    helper = "@mytriton.jit\ndef twice(v):\n    return v * SCALE\n\n"
+    text = TEXT.replace("@mytriton.jit", helper + "@mytriton.jit").replace("v * SCALE, mask", "twice(v), mask")
+    engine = await make_engine(once=True)
+    read = await opened(engine, recorder, path, text)
+    assert [(k.name, k.helper) for k in read.module.kernels] == [("twice", True), ("scale", False)]
+    request = RunRequest(path, text, backend="interp")
+    report = (await recorder.wait(m.RunFinished, generation=engine.run(request))).report
+    assert (report.ok, report.kernel) == (True, "scale")
+
+
 async def test_a_backend_that_cannot_run_here(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:
     from mytriton import backends
 
