@@ -26,10 +26,10 @@ class Writer(structured_programs.Writer):
     of `elements`."""
 
     def __init__(self, seed: int, size: int = 40, elements: int = 8) -> None:
-        self.outputs: dict[ScalarType, tuple[Value, int]] = {}
+        self.shares: dict[ScalarType, tuple[Value, int]] = {}
         self.elements = elements
         super().__init__(seed, size)
-        params = (*self.func.params, *(p for p, _ in self.outputs.values()))
+        params = (*self.func.params, *(p for p, _ in self.shares.values()))
         block = self.func.body
         self.func = Func("private", type(block)(params, block.ops), self.func.info, None, *self.ids_of(self.func))
 
@@ -89,8 +89,10 @@ class Writer(structured_programs.Writer):
         if is_pointer(value.type):
             return
         assert isinstance(element, ScalarType)
-        out, used = self.outputs.get(element, (pointer(f"out_{element}", element), 0))
-        self.outputs[element] = out, used + 1
+        out, used = self.shares.get(element, (pointer(f"out_{element}", element), 0))
+        if used == STORES:
+            return
+        self.shares[element] = out, used + 1
         pid = b.add(ops.ProgramId, axis=0)
         base = b.add(ops.Mul, lhs=pid, rhs=b.constant(STORES * self.elements, i32))
         first = b.add(ops.Add, lhs=base, rhs=b.constant(self.elements * used, i32))
@@ -100,8 +102,14 @@ class Writer(structured_programs.Writer):
             if len(shape) > 1:
                 lanes = b.add(ops.Reshape, source=lanes, shape=shape)
             at = b.add(ops.AddPtr, pointer=b.splat(at, shape), offset=lanes)
-        mask = self.condition(b, pool, shape) if self.random.random() < 0.3 else None
+        mask = self.condition(b, pool, shape) if pool and self.random.random() < 0.3 else None
         b.append(ops.Store(pointer=at, value=value, mask=mask))
+
+    def store_any(self, b: Builder, pool: list[Value]) -> None:
+        self.store(b, pool, self.random.choice(pool))
+
+    def keep(self, b: Builder, value: Value) -> None:
+        self.store(b, [], value)
 
     def store_load(self, b: Builder, pool: list[Value]) -> Value:
         """A load alone: what one program stores, another of the grid may be loading."""
@@ -125,8 +133,8 @@ class Writer(structured_programs.Writer):
 def private_case(seed: int, size: int = 40, elements: int = 8) -> Case:
     """The case of a seed."""
     writer = Writer(seed, size, elements)
-    count = len(writer.outputs)
+    count = len(writer.shares)
     given = writer.func.params[: len(writer.func.params) - count]
     inputs: list[Any] = structured_programs.arguments(Func("", type(writer.func.body)(given, ()), {}), seed)
-    outputs = [np.zeros(STORES * elements * structured_programs.GRID, DTYPES[element]) for element in writer.outputs]
+    outputs = [np.zeros(STORES * elements * structured_programs.GRID, DTYPES[element]) for element in writer.shares]
     return Case(writer.func, (*inputs, *outputs), (structured_programs.GRID, 1, 1))

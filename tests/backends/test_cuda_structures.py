@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mytriton import language as tl
 from mytriton.backends.cuda.backend import options
 from mytriton.backends.cuda.emit import emit
 from mytriton.backends.nvidia import nvrtc
@@ -127,3 +128,17 @@ def test_a_softmax_down_to_instructions(chip: str) -> None:
     # The lines of a reduction lead to the call that asked for it.
     shuffles = {line.span.line for line in compilation.stage("ptx").lines if "shfl" in line.text and line.span}
     assert shuffles == {6, 8}
+
+
+def zeros_in_a_loop(x, out, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    value = tl.where(tl.load(x + offs, mask=mask, other=0.0) == 1.0, 0.0, 0.0)
+    for _ in range(3, -1, -1):
+        tl.store(out + offs, value, mask=mask)
+
+
+def test_a_constant_made_before_a_loop_that_stores_it_in_wide_accesses_is_an_array() -> None:
+    done = compiled(zeros_in_a_loop, Target(), BLOCK=256)
+    assert "mt_store<2>(out + offs[0], vc" in done.stage("cuda").text
+    assert done.stage("ptx").text.count("st.global.v2") == 1

@@ -36,7 +36,7 @@ class Facts:
         self.widths = access_widths(laid_out, self.axis) if target.form == "tuned" else {}
         self._folded = _folded(self.func, self.definitions)
         self._kept = self._moved()
-        self.parts = cut(laid_out.items, self.is_printed, self.widths)
+        self.parts = cut(laid_out.items, self.is_printed, self.widths, laid_out.layouts)
         self._home: dict[Value, tuple[Loop | None, int]] = {}
         self._find_homes(self.parts)
         self.arrays: dict[Value, int] = {}

@@ -15,7 +15,8 @@ from mytriton.analysis.axis import AxisInfo
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value, definitions
 from mytriton.layout.assign import VECTOR_BYTES
-from mytriton.layout.program import Exchange, Item, LaidOut, Nested
+from mytriton.layout.layout import Layout
+from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
 from mytriton.types import PointerType, element_of, shape_of
 
 
@@ -46,20 +47,30 @@ class Structure:
 Part: TypeAlias = "Loop | Exchange | Structure"
 
 
-def cut(items: Sequence[Item], printed: Callable[[Op], bool], widths: Mapping[Op, int]) -> tuple[Part, ...]:
+def cut(
+    items: Sequence[Item],
+    printed: Callable[[Op], bool],
+    widths: Mapping[Op, int],
+    layouts: Mapping[Value, Layout],
+) -> tuple[Part, ...]:
     """The parts of a program, or of a block, over the operations that are `printed`."""
     parts: list[Part] = []
     for item in items:
         if isinstance(item, Nested):
             # Recursion follows the nesting of loops in the kernel, not its length.
-            parts.append(Structure(item.op, tuple(cut(b, printed, widths) for b in item.blocks), item.barrier))
+            parts.append(Structure(item.op, tuple(cut(b, printed, widths, layouts) for b in item.blocks), item.barrier))
             continue
         if isinstance(item, Exchange):
             parts.append(item)
             continue
         barrier = item.barrier
-        for step, group in groupby(filter(printed, item.ops), lambda op: widths.get(op, 1)):
-            parts.append(Loop(tuple(group), item.registers, step, barrier))
+
+        def kind(op: Op, item: Segment = item) -> tuple[int, int]:
+            among_scalars = item.layout is None and op.results  # a block of one scalar is a loop of its own
+            return widths.get(op, 1), layouts[op.results[0]].registers if among_scalars else item.registers
+
+        for (step, registers), group in groupby(filter(printed, item.ops), kind):
+            parts.append(Loop(tuple(group), registers, step, barrier))
             barrier = False
     return tuple(parts)
 
