@@ -31,6 +31,19 @@ LACKS = (
     "mask has unsupported dtype",  # the interpreter's `&` of a block and a scalar bool
     "of type <class 'triton.language.core.tensor'> to tensor",  # the interpreter's `a if CONSTEXPR else b` of blocks
 )
+#: What Triton 3.6, which GPU machines still have, does not take either: strings and halves in constexpr conditions,
+#: Python's `abs`, a carried value that becomes a literal; and PTX that its assembler refuses.
+LACKS_ON_GPU = (
+    *LACKS,
+    "'str' object has no attribute 'type'",
+    "CompileTimeAssertionFailure",
+    "abs is not defined",
+    "changed type, was <class 'triton.language.core.tensor'> but is now <class 'triton.language.core.constexpr'>",
+    "PTXASError",
+)
+#: Examples that Triton 3.6 computes otherwise on a GPU: sums of products by tensor cores in tf32, and the lowest bit of
+#: an integer that is cast to int1.
+GPU_DIFFERS = ("tiled_matmul(", "cast(source='i32', to='bool')")
 #: Examples that use what Triton leaves undefined.
 UNDEFINED = {"saturate()"}  # floats out of an integer's range
 #: Examples that Triton's interpreter gets wrong: it lacks arithmetic in bfloat16, and does not round to it.
@@ -50,14 +63,16 @@ CASES = [
 ]
 
 
-def compared(triton: Triton, path: Path, kernel: JITFunction, case: ExampleCase, backend: str) -> None:
+def compared(
+    triton: Triton, path: Path, kernel: JITFunction, case: ExampleCase, backend: str, lacks: tuple[str, ...] = LACKS
+) -> None:
     """Runs a case on both and compares all arrays. Skips what Triton does not take."""
     theirs, ours = case.build(), case.build()
     grid: Any = theirs.grid(theirs.args) if callable(theirs.grid) else theirs.grid
     try:
         triton.run(as_triton(path.read_text()), kernel.name, grid, theirs.args)
     except TritonError as error:
-        assert any(lack in str(error) for lack in LACKS), error
+        assert any(lack in str(error) for lack in lacks), error
         pytest.skip(f"Triton: {str(error)[:80]}")
     names = [p.name for p in kernel.kernel.params if p.name in ours.args]
     runner(backend)(kernel, ours.grid, *(ours.args[name] for name in names), **ours.options)
@@ -79,4 +94,6 @@ def test_example_in_tritons_interpreter(triton_interpreter, path, kernel, case):
 @pytest.mark.parametrize(("path", "kernel", "case"), CASES)
 def test_example_in_triton_on_the_gpu(triton_gpu, path, kernel, case, backend):
     runner(backend)
-    compared(triton_gpu, path, kernel, case, backend)
+    if case.label.startswith(GPU_DIFFERS):
+        pytest.skip("Triton computes something else on a GPU")
+    compared(triton_gpu, path, kernel, case, backend, LACKS_ON_GPU)
