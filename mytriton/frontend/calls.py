@@ -9,6 +9,7 @@ from inspect import BoundArguments, signature
 from typing import Any
 
 from mytriton.diagnostics import CompileError, LaunchError
+from mytriton.frontend import limits
 from mytriton.frontend import tree as t
 from mytriton.frontend.kernel import MISSING, Helper, Kernel
 from mytriton.frontend.loops import Loops
@@ -17,7 +18,7 @@ from mytriton.frontend.parse import parse
 from mytriton.frontend.registry import Builtin, Param, parameters_of
 from mytriton.frontend.scope import Scope
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.values import POISON, Item, Mistake, Operand
+from mytriton.frontend.values import POISON, TOO_LARGE, Item, Known, Mistake, Operand, excess
 from mytriton.language.compile_time import ConstexprFunction
 from mytriton.source import Span
 from mytriton.specialize import constexpr_value
@@ -31,6 +32,7 @@ class Calls(Loops):
         #: The functions that are being lowered: the kernel, and the helpers down to the present one.
         self._chain = [semantics.kernel]
         self._trees: dict[tuple[int, Span], t.Tree] = {}
+        self._calls = 0
 
     @property
     def in_helper(self) -> bool:
@@ -54,6 +56,7 @@ class Calls(Loops):
         """The result of a helper, whose body is appended to the IR."""
         semantics = self.semantics
         self._check_recursion(kernel, call.span)
+        self._check_limits(kernel, call.span)
         found = len(semantics.diagnostics)
         try:
             tree = self._tree(kernel, call.span)
@@ -81,6 +84,17 @@ class Calls(Loops):
             text = " calls ".join([*callers, f"`{kernel.name}`"]) if len(callers) > 1 else f"{callers[0]} calls itself"
             hint = "a kernel has no stack: write a loop that keeps the state in variables"
             raise Mistake("MT136", f"{text}; recursion is not part of the kernel language", span, hint)
+
+    def _check_limits(self, kernel: Kernel, span: Span) -> None:
+        if len(self._chain) > limits.MAX_CALL_DEPTH:
+            ends = f"from `{self._chain[0].name}` to `{kernel.name}`"
+            hint = "put helpers that only call the next one together; a `for` loop repeats one"
+            raise Mistake("MT147", f"calls nest more than {limits.MAX_CALL_DEPTH} deep, {ends}", span, hint)
+        self._calls += 1
+        if self._calls > limits.MAX_CALLS:
+            message = f"`{self._chain[0].name}` calls helpers more than {limits.MAX_CALLS} times"
+            hint = "each call is compiled in its place: keep a result in a variable, or call in a `range` loop"
+            raise Mistake("MT142", message, span, hint)
 
     def _tree(self, kernel: Kernel, span: Span) -> t.Tree:
         units = self.semantics.units
@@ -122,6 +136,8 @@ def _compile_time(function: Callable[..., Any]) -> Builtin:
         except Exception as error:  # noqa: BLE001 (the author's function may raise anything)
             message = f"`{s.text(span)}` raises {type(error).__name__}: {error}"
             raise Mistake("MT212", message, span) from None
+        if problem := excess(Known(result)):
+            raise Mistake("MT212", f"`{s.text(span)}` cannot be computed: {problem}", span, TOO_LARGE)
         try:
             return as_item(constexpr_value(name, result))
         except LaunchError:

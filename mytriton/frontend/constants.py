@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from mytriton.frontend.limits import MAX_BITS
 from mytriton.types import ScalarType, f32, f64, i1, i32, i64, u64
 
 UNARY: dict[str, Callable[[Any], Any]] = {
@@ -44,9 +45,6 @@ COMPARISON: dict[str, Callable[[Any, Any], bool]] = {
     "not in": lambda a, b: a not in b,
 }
 
-#: The longest integer a constexpr may be; beyond it nothing fits a type, and `2 ** (10 ** 9)` would hang the compiler.
-MAX_BITS = 4096
-
 
 def binary(op: str, a: Any, b: Any) -> Any:
     """`a op b` as Python computes it. Raises what Python raises, and `OverflowError` for results over `MAX_BITS`."""
@@ -54,8 +52,9 @@ def binary(op: str, a: Any, b: Any) -> Any:
         bits = a.bit_length() * b if op == "**" else a.bit_length() + b if op == "<<" else 0
         if bits > MAX_BITS:
             raise OverflowError(f"the result has more than {MAX_BITS} bits")
-    if op != "+" and (isinstance(a, str) or isinstance(b, str)):
-        raise TypeError("strings can only be joined and compared")
+    if op != "+" and (isinstance(a, (str, tuple)) or isinstance(b, (str, tuple))):
+        what = "strings" if isinstance(a, str) or isinstance(b, str) else "tuples"
+        raise TypeError(f"{what} can only be joined and compared")
     return BINARY[op](a, b)
 
 

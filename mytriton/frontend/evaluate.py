@@ -57,7 +57,7 @@ class Evaluator(Choices):
                 child = next(steps) if done is None else steps.send(done)
             except StopIteration as stop:
                 stack.pop()
-                done = Operand(stop.value, current)
+                done = Operand(self.semantics.limited(stop.value, current.span), current)
             except Mistake as mistake:
                 stack.pop()
                 self.semantics.report(mistake.diagnostic)
@@ -73,7 +73,7 @@ class Evaluator(Choices):
 
     def _leaf_or_push(self, expr: t.Expr, stack: list[tuple[t.Expr, _Steps]]) -> Operand | None:
         if isinstance(expr, t.Literal):
-            return Operand(Known(expr.value), expr)
+            return Operand(self.semantics.limited(Known(expr.value), expr.span), expr)
         if isinstance(expr, t.Name):
             try:
                 return Operand(self._name(expr), expr)
@@ -278,6 +278,8 @@ class Evaluator(Choices):
         items = []
         for node in expr.items:
             items.append((yield node).item)
+        if items and all(item is POISON for item in items):
+            return POISON  # a tuple of it would grow again where a loop nests it in itself
         return Tuple(tuple(items))
 
     def _fstring(self, expr: t.FString) -> _Steps:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from mytriton.frontend import limits
 from mytriton.frontend.broadcast import Broadcasting
 from mytriton.frontend.tree import Formatted
-from mytriton.frontend.values import Item, Known, Mistake, Operand
+from mytriton.frontend.values import POISON, TOO_LARGE, Item, Known, Mistake, Operand, excess
 from mytriton.ir.arithmetic import evaluate
 from mytriton.ir.core import Value
 from mytriton.source import Span
@@ -27,11 +28,19 @@ class Folding(Broadcasting):
             hint = "constexprs are computed as Python computes them, while the kernel is compiled"
             raise Mistake("MT212", f"`{self.text(span)}` cannot be computed: {error}", span, hint) from None
 
+    def limited(self, item: Item, span: Span) -> Item:
+        """The item; poison, and a mistake, for a compile-time value that is too large."""
+        problem = excess(item)
+        if not problem:
+            return item
+        self.report(Mistake("MT212", f"`{self.text(span)}` cannot be computed: {problem}", span, TOO_LARGE).diagnostic)
+        return POISON
+
     def formatted(self, expr: Formatted, operand: Operand, spec: Operand) -> Known:
         """A value in an f-string."""
         value, form = self.known(operand, "a value in an f-string"), self.known(spec, "the format of a value")
         convert = _CONVERSIONS.get(expr.conversion)
-        return self.fold(lambda: format(convert(value) if convert else value, form), expr.span)
+        return self.fold(lambda: limits.formatted(convert(value) if convert else value, form), expr.span)
 
     def settled(self, operation: Callable[[], Item]) -> Known:
         """The result of an operation of run-time values that are known, as the interpreter computes it."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from mytriton import language as tl
 from mytriton.frontend.builtins import absolute, maximum, minimum
+from mytriton.frontend.limits import MAX_BITS
 from mytriton.frontend.registry import FUNCTIONS, Builtin, Param, Rule
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple
@@ -19,8 +20,16 @@ from mytriton.ir.core import Value
 from mytriton.source import Span
 
 
-def _python(function: Callable[..., Any], name: str, low: int, high: int, hint: str = "") -> None:
-    """A Python function that works on constexprs, with `low` to `high` arguments."""
+def _python(
+    function: Callable[..., Any],
+    name: str,
+    low: int,
+    high: int,
+    hint: str = "",
+    compute: Callable[..., Any] | None = None,
+) -> None:
+    """A Python function that works on constexprs, with `low` to `high` arguments, computed by `compute` if given."""
+    compute = compute or function
 
     def rule(s: Semantics, span: Span, **args: Operand) -> Item:
         for operand in args.values():
@@ -28,15 +37,20 @@ def _python(function: Callable[..., Any], name: str, low: int, high: int, hint: 
                 message = f"`{name}` works on constexprs only, but {s.describe(operand)} is computed at run time"
                 raise Mistake("MT213", message, operand.span, hint)
         values = [s.known(operand, f"an argument of `{name}`") for operand in args.values()]
-        return s.fold(lambda: function(*values), span)
+        return s.fold(lambda: compute(*values), span)
 
     FUNCTIONS[function] = Builtin(name, tuple(Param(f"argument {n + 1}", n >= low) for n in range(high)), rule)
+
+
+def _round(number: Any, digits: Any = None) -> Any:
+    """Python's `round`, which for `-(10 ** 9)` digits would first compute ten to the power of as many."""
+    return round(number) if digits is None else round(number, max(digits, -MAX_BITS))
 
 
 _python(float, "float", 1, 1, "convert with .to(tl.float32)")
 _python(int, "int", 1, 1, "convert with .to(tl.int32)")
 _python(bool, "bool", 1, 1, "compare with 0: x != 0")
-_python(round, "round", 1, 2)
+_python(round, "round", 1, 2, compute=_round)
 _python(tl.next_power_of_2, "next_power_of_2", 1, 1)
 for _name, _arity in (("ceil", 1), ("floor", 1), ("sqrt", 1), ("exp", 1), ("log", 2), ("log2", 1), ("pow", 2),
                       ("sin", 1), ("cos", 1), ("tanh", 1), ("isinf", 1), ("isnan", 1)):  # fmt: skip

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Sequence
 
 from mytriton.diagnostics import Label
+from mytriton.frontend import limits
 from mytriton.frontend import tree as t
 from mytriton.frontend.branches import Branches
 from mytriton.frontend.carry import Carry, holds_poison, loop_variables
@@ -18,9 +19,6 @@ from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
 from mytriton.types import Type
-
-#: More unrolled iterations than this in one kernel would take minutes to compile.
-MAX_ITERATIONS = 65536
 
 _STATIC = "write tl.static_range, which unrolls the loop: its variable is a constexpr"
 
@@ -58,8 +56,8 @@ class Loops(Branches):
 
     def _count(self, iterations: int, span: Span) -> None:
         self._iterations += iterations
-        if self._iterations > MAX_ITERATIONS:
-            message = f"unrolling this loop exceeds {MAX_ITERATIONS} iterations in one kernel"
+        if self._iterations > limits.MAX_ITERATIONS:
+            message = f"unrolling this loop exceeds {limits.MAX_ITERATIONS} iterations in one kernel"
             raise Mistake("MT142", message, span, "use `range`, which makes a loop at run time")
 
     def _unroll(self, node: t.For, values: range) -> Flow:

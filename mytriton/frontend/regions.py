@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from mytriton.frontend import constants
+from mytriton.frontend import constants, limits
 from mytriton.frontend.scope import Scope
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import (
@@ -26,9 +26,6 @@ from mytriton.ir.core import Block, Op, Value
 from mytriton.keys import spelled
 from mytriton.source import Span
 from mytriton.types import PointerType, ScalarType, Type, element_of, i1, is_pointer, promote, shape_of
-
-#: Run-time branches, loops and calls in one another. The passes follow their nesting on Python's stack.
-MAX_DEPTH = 100
 
 
 class Differ(Exception):
@@ -139,9 +136,9 @@ class Regions:
     @contextmanager
     def region(self, span: Span, into: list[Op] | None = None) -> Iterator[list[Op]]:
         """Operations made in a `with` go into a block of their own (or `into`), and names bound there end with it."""
-        if self._depth >= MAX_DEPTH:
+        if self._depth >= limits.MAX_DEPTH:
             hint = "put a part of it into a kernel of its own, or use masks and tl.where instead of branches"
-            raise Mistake("MT147", f"branches and loops nest more than {MAX_DEPTH} deep", span, hint)
+            raise Mistake("MT147", f"branches and loops nest more than {limits.MAX_DEPTH} deep", span, hint)
         builder, scope = self.semantics.builder, self.scope
         outer, builder.ops = builder.ops, [] if into is None else into
         self.scope = scope.copy()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mytriton.diagnostics import Diagnostic, Label
-from mytriton.frontend import constants
+from mytriton.frontend import constants, limits
 from mytriton.frontend.tree import Expr, Literal, Subscript, TupleExpr
 from mytriton.ir.core import Value
 from mytriton.source import Span
@@ -104,3 +104,34 @@ def assigned(item: Item) -> Item:
 def is_number(value: Any) -> bool:
     """Whether a compile-time value is a bool, int or float."""
     return isinstance(value, (bool, int, float))
+
+
+def excess(item: Item) -> str:
+    """In which way a compile-time value is too large to compile with, or ''."""
+    count = characters = depth = 0
+    level: list[Any] = [item]
+    while level:
+        inner: list[Any] = []
+        for one in level:
+            value = one.value if isinstance(one, Known) else one
+            if isinstance(value, int):
+                if value.bit_length() > limits.MAX_BITS:
+                    return f"the result has more than {limits.MAX_BITS} bits"
+            elif isinstance(value, str):
+                characters += len(value)
+            elif isinstance(value, (Tuple, tuple, list)):
+                inner += value.items if isinstance(value, Tuple) else value
+                if count + len(inner) > limits.MAX_ITEMS:
+                    return f"the tuple has more than {limits.MAX_ITEMS} items"
+        if characters > limits.MAX_CHARACTERS:
+            return f"the result has more than {limits.MAX_CHARACTERS} characters"
+        count += len(inner)
+        depth += 1
+        if inner and depth > limits.MAX_TUPLE_DEPTH:
+            return f"the tuples nest more than {limits.MAX_TUPLE_DEPTH} deep"
+        level = inner
+    return ""
+
+
+#: What to do about a compile-time value that is too large.
+TOO_LARGE = "compile-time values are for sizes and choices: keep data in arrays, and load it"

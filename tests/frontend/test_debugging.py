@@ -10,7 +10,7 @@ import pytest
 import mytriton as triton
 import mytriton.language as tl
 from mytriton import LaunchError
-from mytriton.frontend import loops
+from mytriton.frontend import limits
 from tests.frontend.support import HEAD, errors, lowered, rendered, ssa
 
 f32, i32 = np.float32, np.int32
@@ -209,7 +209,7 @@ def k(x, N: tl.constexpr):
 
 def test_functions_of_constexprs_in_a_file_that_is_only_read(monkeypatch):
     assert ssa(HEAD + READ, "*i32, 4").splitlines()[-1] == "store %1, 1"
-    monkeypatch.setattr(loops, "MAX_ITERATIONS", 100)
+    monkeypatch.setattr(limits, "MAX_ITERATIONS", 100)
     text = HEAD + READ.replace("n //= 2", "n += 1")
     assert errors(text, "*i32, 4") == ["4:5 MT142 unrolling this loop exceeds 100 iterations in one kernel"]
     text = HEAD + READ.replace("width(N)", "width(x)")
