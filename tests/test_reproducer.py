@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import shlex
 import signal
@@ -54,7 +55,10 @@ class Case:
         """Run the command that is shown; `before` comes first in the module path."""
         words = shlex.split(self.write(stage))
         words = [w.replace("PYTHONPATH=", f"PYTHONPATH={before}:") if before else w for w in words]
-        return subprocess.run(words, capture_output=True, text=True, check=False)
+        # The command sets no path where mytriton is installed.
+        path = os.pathsep.join(filter(None, (before, os.environ.get("PYTHONPATH"))))
+        env = {**os.environ, "PYTHONPATH": path} if before else None
+        return subprocess.run(words, capture_output=True, text=True, check=False, env=env)
 
 
 def replaced(table: Any, name: str, pipeline: str) -> Any:
