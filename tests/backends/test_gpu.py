@@ -157,3 +157,18 @@ def test_errors_of_the_driver_are_sentences(arrays: Arrays) -> None:
     launch: Callable[..., None] = load_cubin(b"not a cubin", "kernel", [], target_for("cuda"))
     with pytest.raises(LaunchError, match="loading the cubin failed: CUDA_ERROR_"):
         launch((1, 1, 1), [])
+
+
+@pytest.mark.parametrize("backend", ["cuda", "mlir"])
+def test_one_kernel_runs_on_several_devices(backend: str) -> None:
+    """What is loaded is kept by device."""
+    target = target_for(backend)
+    cupy = pytest.importorskip("cupy")
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("there is one device")
+    case = memory_cases()[0]
+    launch = load(case, target)
+    assert launch is not None
+    for number in (0, 1, 0):
+        with cupy.cuda.Device(number):
+            check(case, run(case, launch, Arrays("cupy")))
