@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import mytriton
-from mytriton.frontend.kernel import MISSING, Helper, Kernel, Unresolved
-from mytriton.frontend.names import Lookup, resolve
+from mytriton.frontend.kernel import Helper, Kernel, Unresolved
+from mytriton.frontend.names import last_name, lookup_among, resolve
 from mytriton.frontend.syntax import FunctionNode
 
 #: Stands for a function of the file that wraps `jit`; as a decorator it makes a kernel.
@@ -19,7 +19,7 @@ def is_jit(node: FunctionNode, names: Mapping[str, Any]) -> bool:
     """Whether one of the decorators is `jit`, or wraps it; what the others are does not matter."""
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if makes_kernels(resolve(target, _lookup(names))):
+        if makes_kernels(resolve(target, lookup_among(names))):
             return True
     return False
 
@@ -28,7 +28,7 @@ def function_value(node: FunctionNode, names: Mapping[str, Any], read: Callable[
     """What a function of a file is to the kernels that name it; `read` takes it for a kernel."""
     if is_jit(node, names):
         return Helper(read)
-    decorators = [resolve(decorator, _lookup(names)) for decorator in node.decorator_list]
+    decorators = [resolve(decorator, lookup_among(names)) for decorator in node.decorator_list]
     if any(value is mytriton.constexpr_function for value in decorators):
         return Helper(read, compile_time=True)
     return JIT_WRAPPER if wraps_jit(node, names) else Unresolved("it is an ordinary Python function")
@@ -41,7 +41,7 @@ def makes_kernels(value: Any) -> bool:
 def wraps_jit(node: FunctionNode, names: Mapping[str, Any]) -> bool:
     """Whether a function that is no kernel itself applies `jit` to one of its parameters, or hands it on."""
     found = (part for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute)))
-    return any(makes_kernels(resolve(part, _lookup(names))) for part in found)
+    return any(makes_kernels(resolve(part, lookup_among(names))) for part in found)
 
 
 def wrapped_later(tree: ast.Module, names: Mapping[str, Any]) -> set[str]:
@@ -50,14 +50,14 @@ def wrapped_later(tree: ast.Module, names: Mapping[str, Any]) -> set[str]:
     return {
         call.args[0].id
         for call in calls
-        if isinstance(call.args[0], ast.Name) and resolve(call.func, _lookup(names)) is mytriton.jit
+        if isinstance(call.args[0], ast.Name) and resolve(call.func, lookup_among(names)) is mytriton.jit
     }
 
 
 def first_config(node: FunctionNode) -> dict[str, ast.expr]:
     """The constexprs of the first `Config` in an `autotune(configs=[...])` decorator that is written out."""
     for decorator in node.decorator_list:
-        if not isinstance(decorator, ast.Call) or _last_name(decorator.func) != "autotune":
+        if not isinstance(decorator, ast.Call) or last_name(decorator.func) != "autotune":
             continue
         given = [*decorator.args[:1], *(k.value for k in decorator.keywords if k.arg == "configs")]
         configs = given[0].elts if given and isinstance(given[0], (ast.List, ast.Tuple)) else []
@@ -67,11 +67,3 @@ def first_config(node: FunctionNode) -> dict[str, ast.expr]:
             pairs = zip(kwargs.keys, kwargs.values, strict=True)
             return {k.value: v for k, v in pairs if isinstance(k, ast.Constant) and isinstance(k.value, str)}
     return {}
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _lookup(names: Mapping[str, Any]) -> Lookup:
-    return lambda name: names.get(name, MISSING)

@@ -23,7 +23,7 @@ from mytriton.frontend.decorators import first_config, function_value, is_jit, m
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.expressions import ExpressionParser
 from mytriton.frontend.kernel import MISSING, Kernel, Unresolved, hint_for_module
-from mytriton.frontend.names import Lookup, is_constexpr, parameters, resolve, used_names
+from mytriton.frontend.names import is_constexpr, lookup_among, parameters, resolve, used_names
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.syntax import FunctionNode, Positions, functions, parse_text, unit_of
@@ -146,11 +146,11 @@ class _File:
                 names[name] = self._assigned(name, node.value, names)
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 found = self._assigned(name, value, names)
-                wrap = is_constexpr(node.annotation, _lookup(names)) and not isinstance(found, Unresolved)
+                wrap = is_constexpr(node.annotation, lookup_among(names)) and not isinstance(found, Unresolved)
                 names[name] = language.constexpr(found) if wrap else found
             case ast.FunctionDef():
                 names[node.name] = function_value(node, names, functools.partial(self.kernel, node, names))
-            case ast.If() if (holds := condition(node.test, _lookup(names))) is not None:
+            case ast.If() if (holds := condition(node.test, lookup_among(names))) is not None:
                 for child in node.body if holds else node.orelse:
                     self._statement(child, names)
             case ast.Try():
@@ -203,14 +203,14 @@ class _File:
         return self.files.names(file) if file is not None else {}
 
     def _assigned(self, name: str, expr: ast.expr, names: Mapping[str, Any]) -> Any:
-        named = resolve(expr, _lookup(names))  # `jit = triton.jit`
+        named = resolve(expr, lookup_among(names))  # `jit = triton.jit`
         if makes_kernels(named):
             return named
         value = self.value(expr, names)
         if isinstance(value, Unresolved):
             if name in self._known:
                 return self._known[name]
-            found = told(expr, _lookup(names))
+            found = told(expr, lookup_among(names))
             return found if isinstance(found, bool) else value
         return value
 
@@ -219,7 +219,7 @@ class _File:
         is_wrapped = (
             isinstance(expr, ast.Call)
             and len(expr.args) == 1
-            and resolve(expr.func, _lookup(names)) is language.constexpr
+            and resolve(expr.func, lookup_among(names)) is language.constexpr
         )
         parser = ExpressionParser(self._positions)
         tree = parser.expr(expr)
@@ -281,10 +281,6 @@ def _plain(item: Known | Tuple) -> Any:
         return item.value
     items = [i for i in item.items if isinstance(i, (Known, Tuple))]
     return tuple(_plain(i) for i in items)
-
-
-def _lookup(names: Mapping[str, Any]) -> Lookup:
-    return lambda name: names.get(name, MISSING)
 
 
 def _bound(inner: Iterable[ast.AST]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mytriton import language, types
@@ -44,6 +44,16 @@ def used_names(node: FunctionNode) -> tuple[str, ...]:
     return tuple(n for n in read if n not in bound)
 
 
+def lookup_among(names: Mapping[str, Any]) -> Lookup:
+    """Looks names up in a table."""
+    return lambda name: names.get(name, MISSING)
+
+
+def last_name(node: ast.expr | None) -> str:
+    """The last part of a dotted name; '' if the expression is not one."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def resolve(node: ast.expr | None, lookup: Lookup) -> Any:
     """The object a dotted name stands for; `MISSING` if it is not one, or unknown. Runs no code of the author's."""
     path: list[str] = []
@@ -77,8 +87,7 @@ def is_constexpr(node: ast.expr | None, lookup: Lookup) -> bool:
     if found is not MISSING:
         return found is language.constexpr
     # `tl` may be imported in a function that encloses the kernel and then be invisible to it; the spelling decides.
-    last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return last == "constexpr"
+    return last_name(node) == "constexpr"
 
 
 def _written_type(node: ast.expr | None, lookup: Lookup) -> str:

@@ -124,10 +124,6 @@ def _cast(op: ops.Cast, source: Array) -> Array:
     return convert(source, op.to)
 
 
-def _splat(op: ops.Splat, source: Array) -> Array:
-    return np.broadcast_to(source, op.shape)
-
-
 def _arange(op: ops.Arange) -> Array:
     return np.arange(op.start, op.end).astype(np.int32)
 
@@ -144,7 +140,7 @@ def _bitcast(op: ops.Bitcast, source: Array) -> Array:
     return source if isinstance(op.to, PointerType) else source.view(DTYPES[op.to])
 
 
-def _broadcast(op: ops.Broadcast, source: Array) -> Array:
+def _broadcast(op: ops.Splat | ops.Broadcast, source: Array) -> Array:
     return np.broadcast_to(source, op.shape)
 
 
@@ -162,7 +158,7 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Constant: _constant,
     ops.Cast: _cast,
     ops.Bitcast: _bitcast,
-    ops.Splat: _splat,
+    ops.Splat: _broadcast,
     ops.Broadcast: _broadcast,
     ops.Reshape: lambda op, source: np.reshape(source, op.shape),
     ops.Transpose: lambda op, source: np.transpose(source, op.order),

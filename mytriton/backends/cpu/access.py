@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mytriton.analysis.axis import AxisInfo, axis_info
-from mytriton.backends.cpu.views import in_step, log2, repeated, size_of, view_through
+from mytriton.analysis.runs import size_of
+from mytriton.backends.cpu.views import in_step, log2, repeated, view_through
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.ops.control import yielded

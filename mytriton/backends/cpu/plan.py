@@ -16,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeGuard
 
+from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.access import Groups
-from mytriton.backends.cpu.views import View, compose, identity, size_of, view_through
+from mytriton.backends.cpu.views import View, compose, identity, view_through
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Effect, Op, Value, operands
 from mytriton.ir.ops import Load, Store

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
+from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.access import Groups, element_groups
 from mytriton.backends.cpu.plan import OUTSIDE, Loop, Move, Plan, Run, is_block_op, make_run, resolve
 from mytriton.backends.cpu.reduce import step_bytes
 from mytriton.backends.cpu.scratch import Lives
-from mytriton.backends.cpu.views import identity, size_of, view_through
+from mytriton.backends.cpu.views import identity, view_through
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Effect, Func, Op, Value, definitions
 from mytriton.ir.ops import Load, Store

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.elements import Elements
 from mytriton.backends.cpu.elementwise import pointee
@@ -11,7 +12,6 @@ from mytriton.backends.cpu.library import apart_function
 from mytriton.backends.cpu.loops import LoopWriter
 from mytriton.backends.cpu.plan import Plan, Run
 from mytriton.backends.cpu.scalars import ScalarWriter
-from mytriton.backends.cpu.views import size_of
 from mytriton.backends.cpu.writer import POINTER, Text, width_of
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.plan import OUTSIDE, Run, element_bytes
-from mytriton.backends.cpu.views import size_of
 from mytriton.ir.core import Op, Value
 
 _CACHE_LINE = 64

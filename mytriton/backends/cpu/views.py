@@ -7,18 +7,13 @@ the position that a loop is at. Bits that no entry names are those along which t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
+from mytriton.analysis.runs import size_of
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.types import shape_of
 
 View = tuple[int, ...]
-
-
-def size_of(value: Value) -> int:
-    """The elements of a block; 1 for a scalar."""
-    return prod(shape_of(value.type))
 
 
 def log2(size: int) -> int:
