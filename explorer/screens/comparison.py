@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from explorer.screens.asking import Modal
-from explorer.widgets.code_view import CodeView
-from explorer.widgets.text_line import Part, TextLine
+from explorer.screens.text import Page
 
 
-class Comparison(Modal[str]):
+class Comparison(Page[str]):
     """Shows the lines that `table` gives. Dismissed with `choose` or `unpin`, or nothing."""
 
-    DEFAULT_CSS = """
-    Comparison { background: $background; & > CodeView { height: 1fr; } & > .title { background: $primary; } }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,m,ctrl+o", "dismiss(None)", "back"),
         Binding("a", "dismiss('choose')", "another A"),
@@ -28,40 +22,22 @@ class Comparison(Modal[str]):
     ]
 
     def __init__(self, table: Callable[[], list[str]], run: Callable[[], None]) -> None:
-        super().__init__()
+        keys = "esc back   r run both   a another A   p unpin   j k move   y copy"
+        super().__init__("A (pinned) and B (the present build)", keys, [])
         self._table, self._run = table, run
-        self._lines: list[str] = []
-
-    def compose(self) -> ComposeResult:
-        """Title, table, keys."""
-        yield TextLine(classes="title")
-        yield CodeView()
-        yield TextLine(id="keys")
-
-    def on_mount(self) -> None:
-        """Fill in."""
-        self.query_one(".title", TextLine).show([Part(" A (pinned) and B (the present build)")])
-        self.query_one("#keys", TextLine).show(
-            [Part(" esc back   r run both   a another A   p unpin   j k move   y copy")]
-        )
-        self._load()
-        self.query_one(CodeView).focus()
 
     def follow(self) -> None:
         """Show the table as it is now, if it is shown already."""
         if self._lines:
-            self._load()
+            self.load()
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Show the table as it is now."""
         lines = self._table()
         if lines != self._lines:
             self._lines = lines
-            self.query_one(CodeView).load(lines, "report")
+            super().load()
 
     def action_run(self) -> None:
         """Run B and A."""
         self._run()
-
-    def action_copy_all(self) -> None:
-        """Copy the table."""
-        self.app.copy_to_clipboard("\n".join(self._lines))

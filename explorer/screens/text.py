@@ -1,4 +1,4 @@
-"""A screen of text to read, search and copy: help and information."""
+"""Screens of text to read and copy: help, information, and what else is a page of lines."""
 
 from __future__ import annotations
 
@@ -7,31 +7,25 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from explorer.screens.asking import Modal
+from explorer.screens.asking import Answer, Modal
 from explorer.widgets.code_view import CodeView
 from explorer.widgets.text_line import Part, TextLine
 
 
-class TextScreen(Modal[None]):
-    """Shows lines. Escape, q, or the key that opened it goes back."""
+class Page(Modal[Answer]):
+    """A title, lines, and the keys that act here."""
 
     DEFAULT_CSS = """
-    TextScreen { background: $background; & > CodeView { height: 1fr; } & > .title { background: $primary; } }
+    Page { background: $background; & > CodeView { height: 1fr; } & > .title { background: $primary; } }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f1,f12,question_mark,i", "dismiss(None)", "back"),
-        Binding("y", "copy_line", "copy line"),
-        Binding("Y", "copy_all", "copy all"),
-    ]
 
-    def __init__(self, title: str, lines: list[str], language: str = "report") -> None:
+    def __init__(self, title: str, keys: str, lines: list[str]) -> None:
         super().__init__()
-        self._title = title
+        self._title, self._keys = title, keys
         self._lines = lines
-        self._language = language
 
     def compose(self) -> ComposeResult:
-        """Title, text, keys."""
+        """Title, lines, keys."""
         yield TextLine(classes="title")
         yield CodeView()
         yield TextLine(id="keys")
@@ -39,15 +33,31 @@ class TextScreen(Modal[None]):
     def on_mount(self) -> None:
         """Fill in."""
         self.query_one(".title", TextLine).show([Part(f" {self._title}")])
-        self.query_one("#keys", TextLine).show([Part(" esc back   j k page move   y copy line   Y copy all")])
-        view = self.query_one(CodeView)
-        view.load(self._lines, self._language)
-        view.focus()
+        self.query_one("#keys", TextLine).show([Part(f" {self._keys}")])
+        self.load()
+        self.query_one(CodeView).focus()
 
-    def action_copy_line(self) -> None:
-        """Copy the line under the cursor."""
-        self.app.copy_to_clipboard(self._lines[self.query_one(CodeView).cursor])
+    def load(self) -> None:
+        """Show the lines."""
+        self.query_one(CodeView).load(self._lines, "report")
 
     def action_copy_all(self) -> None:
         """Copy everything."""
         self.app.copy_to_clipboard("\n".join(self._lines))
+
+
+class TextScreen(Page[None]):
+    """Lines that stay as they are. Escape, q, or the key that opened it goes back."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f1,f12,question_mark,i", "dismiss(None)", "back"),
+        Binding("y", "copy_line", "copy line"),
+        Binding("Y", "copy_all", "copy all"),
+    ]
+
+    def __init__(self, title: str, lines: list[str]) -> None:
+        super().__init__(title, "esc back   j k page move   y copy line   Y copy all", lines)
+
+    def action_copy_line(self) -> None:
+        """Copy the line under the cursor."""
+        self.app.copy_to_clipboard(self._lines[self.query_one(CodeView).cursor])
