@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher, unified_diff
 
+from explorer.model.backend_result import Result
 from explorer.model.report import seconds_text, verdict
 from explorer.model.resources import NUMBERS, Figures, delta, figures
 from explorer.model.result import StageView
-from explorer.model.session import Result, Session
+from explorer.model.session import Session
 
 _NAMES = {
     "registers": "registers a thread",

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from explorer.model.backend_result import Result
 from explorer.model.result import DiagnosticView, LineView, StageView
-from explorer.model.session import Result
 from explorer.model.story import Mark
 
 #: First lines that only say who failed; what follows says why.

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from textwrap import wrap
 
+from explorer.model.backend_result import Result
 from explorer.model.failure import brief, shortened
 from explorer.model.result import DiagnosticView, LineView, OutputReport, RunReport, StageView
-from explorer.model.session import Result, Session
+from explorer.model.session import Session
 
 Lines = tuple[LineView, ...]
 

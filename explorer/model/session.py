@@ -21,8 +21,9 @@ from explorer.engine.messages import (
     StageFinished,
     StillRunning,
 )
+from explorer.model.backend_result import Result
 from explorer.model.resources import Meter, figures
-from explorer.model.result import DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
+from explorer.model.result import DiagnosticView, KernelInfo, ModuleInfo, RunReport
 
 BACKENDS = ("cuda", "mlir", "cpu", "interp")
 
@@ -40,70 +41,6 @@ class Settings:
     defines: dict[str, Any] = field(default_factory=dict)
     signature: str = ""
     execute: bool = True
-
-
-@dataclass
-class Result:
-    """One backend's compilations: `stages` of the newest, `before` those of the one it replaces, `good` the last
-    listing of each stage that was fine."""
-
-    planned: tuple[str, ...] = ()
-    stages: dict[str, StageView] = field(default_factory=dict)
-    before: dict[str, StageView] = field(default_factory=dict)
-    good: dict[str, StageView] = field(default_factory=dict)
-    generation: int = 0
-    wanted: tuple[str, ...] = ()
-    finished: bool = False
-    slow_finished: bool = False
-    kernel: str = ""
-    signature: str = ""
-    num_warps: int = 4
-    ms: float = 0.0
-
-    def listing(self, name: str) -> tuple[StageView | None, bool]:
-        """The stage to show and whether it is stale: superseded by a compilation that did not get this far again.
-
-        While a compilation is under way the stages it has not reached yet are not stale, only not there yet.
-        """
-        current, good = self.stages.get(name), self.good.get(name)
-        if current is not None and current.pending and good is not None:
-            return good, False  # the new listing is on its way
-        if current is not None and (current.ok or good is None or self._shows_failure(current)):
-            return current, False
-        return good, good is not None and (not self.awaited(name) or current is not None)
-
-    def given(self, name: str) -> StageView | None:
-        """The stage whose listing `name` works on; None for those that read the source."""
-        if name not in self.planned[3:]:  # source, tree and ssa come first
-            return None
-        before = self.planned[self.planned.index(name) - 1]
-        found = self.stage(before)
-        return self.good.get(before, found) if found is not None and found.pending else found
-
-    def awaited(self, name: str) -> bool:
-        """Whether a stage may still come from the compilation under way."""
-        return not self._broken and ((name in self.wanted and not self.slow_finished) or not self.finished)
-
-    def stage(self, name: str) -> StageView | None:
-        """The newest news of a stage: until a compilation gets to it or ends, what it was before."""
-        return self.stages.get(name) or (self.before.get(name) if self.awaited(name) else None)
-
-    def _shows_failure(self, stage: StageView) -> bool:
-        return stage.status in ("failed", "crashed") and self.given(stage.name) is not None
-
-    @property
-    def _broken(self) -> bool:
-        return any(stage.status in ("failed", "crashed") for stage in self.stages.values())
-
-    @property
-    def known(self) -> tuple[StageView, ...]:
-        """What is known of the planned stages, in order."""
-        return tuple(stage for stage in map(self.stage, self.planned) if stage is not None)
-
-    @property
-    def failed(self) -> StageView | None:
-        """The stage that failed."""
-        return next((s for s in self.known if s.status in ("failed", "crashed")), None)
 
 
 class Session:

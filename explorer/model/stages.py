@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from explorer.engine.messages import SLOW_STAGES
+from explorer.model.backend_result import Result
 from explorer.model.failure import brief
 from explorer.model.report import place, status_word
 from explorer.model.result import LineView, StageView
-from explorer.model.session import Result, Session
+from explorer.model.session import Session
 
 Lines = tuple[LineView, ...]
 Targets = tuple[tuple[str, str] | None, ...]

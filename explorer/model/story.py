@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from explorer.model.backend_result import Result
 from explorer.model.diff import Range, Row, diff
 from explorer.model.result import LineView, StageView
-from explorer.model.session import Result
 
 Mode = Literal["text", "diff", "log", "pin"]
 

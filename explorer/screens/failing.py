@@ -10,7 +10,7 @@ from textual import on
 
 from explorer.engine.messages import Reproduced, ReproduceRequest
 from explorer.model import failure, panes
-from explorer.model.session import Result
+from explorer.model.backend_result import Result
 from explorer.screens.base import EngineEvent
 from explorer.screens.kernel_commands import KernelCommands
 from explorer.widgets.code_view import CodeView

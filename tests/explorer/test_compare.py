@@ -10,10 +10,11 @@ import pytest
 
 from explorer.engine.git import NotThere, last_commit
 from explorer.engine.messages import CompileFinished, CompileRequest, CompileStarted, RunFinished, StageFinished
+from explorer.model.backend_result import Result
 from explorer.model.compare import pinned_stage, table
 from explorer.model.pin import Variant, as_it_is
 from explorer.model.result import LineView, OutputReport, RunReport, StageView
-from explorer.model.session import Result, Session, Settings
+from explorer.model.session import Session, Settings
 from tests.explorer.engine_harness import MakeEngine, Recorder
 from tests.explorer.explorer_support import SOURCE, Explorer, explorer, settled
 from tests.explorer.test_resources import CUBIN, SASS

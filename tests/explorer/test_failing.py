@@ -10,9 +10,9 @@ import pytest
 
 from explorer.engine import messages as m
 from explorer.engine.client import CompileRequest
+from explorer.model.backend_result import Result
 from explorer.model.failure import brief, shortened
 from explorer.model.result import ChildFailure, DiagnosticView, LineView, StageView
-from explorer.model.session import Result
 from explorer.model.stages import delta, operations, waiting_word
 from tests.explorer.engine_harness import MakeEngine, Recorder
 from tests.explorer.explorer_support import STAGES, Explorer, explorer, settled

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from explorer.model.backend_result import Result
 from explorer.model.result import ChangeView, LineView, StageView
-from explorer.model.session import Result
 from explorer.model.story import Mark, changed_stage, told
 from tests.explorer.explorer_support import SSA, explorer
 
