@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,14 +11,13 @@ from explorer.engine.lane import Lane
 from explorer.engine.limits import Limits
 from explorer.engine.loglimit import LogLimit
 from explorer.engine.messages import SLOW_STAGES, CompileRequest, Event, RunRequest
+from explorer.engine.opening import PATIENCE, Opening, later
 from explorer.engine.process import default_command
 from explorer.engine.supervisor import Supervisor
-from explorer.model.result import ChildFailure, DiagnosticView, ExampleInfo, ModuleInfo, RunReport
+from explorer.model.result import ChildFailure, ExampleInfo, RunReport
 
 __all__ = ["SLOW_STAGES", "CompileRequest", "Engine", "Event", "RunRequest"]
 
-#: A compilation waits this long for the author's code (the file, an example's inputs); then it does without.
-PATIENCE = 1.0
 #: A superseded compilation may finish the native stage it is in if that takes no longer than this; the tools child has
 #: no spare, and its stages are slow. User code gets no grace.
 _COMPILE_GRACE, _TOOLS_GRACE = 0.1, 1.0
@@ -46,10 +44,7 @@ class Engine:
         self._on_event = on_event
         self._log = LogLimit(lambda role, text: on_event(m.Log(role, text)))
         self._generation = 0
-        self._open = self._run = 0  # the generation that is current for each
-        self._loading = False
-        self._import_failure: tuple[DiagnosticView, ...] = ()
-        self._module: ModuleInfo | None = None
+        self._run = 0  # the generation of the run that is current
         self._held: CompileRequest | None = None
         self._forced = False
         self._cancelling = False
@@ -76,6 +71,7 @@ class Engine:
             return Lane(quick, slow, self.limits.compile_s, on_event, self._tick)
 
         self._main, self._beside = lane(self._compiler, self._tools), lane(self._other, self._other)
+        self._file = Opening(self._runner, self._compiler, self.limits, on_event, self._dispatch, self._tick)
 
     async def start(self, roles: Sequence[str] = ("runner", "compiler")) -> None:
         """Start children before they are needed; returns at once, they warm up while the screen is painted."""
@@ -86,16 +82,8 @@ class Engine:
     def open(self, path: str, text: str, execute: bool = True) -> int:
         """The file was opened or saved; `execute` False only reads it. Answered by `ModuleRead` of that generation:
         once, or twice if executing takes long, first with what can be read."""
-        self._open = generation = self._next_generation()
-        if self._module is not None and self._module.path != path:
-            self._module = None
-        self._loading, self._import_failure = True, ()
-        if execute:
-            replaces = (m.LoadJob, m.DescribeJob, m.RunJob)
-            self._runner.submit(m.LoadJob(generation, path, text), self.limits.import_s, replaces)
-            self._later(self._read_meanwhile, generation, path, text)
-        else:
-            self._read(generation, path, text)
+        generation = self._next_generation()
+        self._file.open(generation, path, text, execute)
         self._tick()
         return generation
 
@@ -106,7 +94,7 @@ class Engine:
         self._main.supersede(generation)
         self._dispatch()
         if self._held is not None:
-            self._later(self._force, generation)
+            later(self._force, generation)
         self._tick()
         return generation
 
@@ -115,7 +103,7 @@ class Engine:
         It does not wait for an `open`: what is known of the file is used."""
         generation = self._next_generation()
         self._beside.supersede(generation)
-        self._beside.start(self._job(generation, request))
+        self._beside.start(self._file.job(generation, request))
         return generation
 
     def end_beside(self) -> None:
@@ -133,7 +121,7 @@ class Engine:
     def reproduce(self, request: m.ReproduceRequest) -> int:
         """Write a reproducer of a stage; answered by `Reproduced`."""
         generation = self._next_generation()
-        job = self._job(generation, request.compile)
+        job = self._file.job(generation, request.compile)
         self._compiler.submit(
             m.ReproduceJob(generation, job, request.stage, request.folder, request.error), self.limits.compile_s
         )
@@ -174,59 +162,17 @@ class Engine:
         self._ticking = False
         for each in self._supervisors:
             event = each.tick()
-            if event is not None and event.generation in (self._open, self._main.generation, self._run):
+            if event is not None and event.generation in (self._file.generation, self._main.generation, self._run):
                 self._on_event(event)
         if any(each.busy for each in self._supervisors):
             self._tick()
-
-    @staticmethod
-    def _later(call: Callable[..., None], *args: object) -> None:
-        asyncio.get_running_loop().call_later(PATIENCE / 4, call, *args)
-
-    # Opening
-
-    def _read(self, generation: int, path: str, text: str) -> None:
-        if self._compiler.has(m.ReadJob, generation):
-            return  # an `Abandon` names a generation: it would end both
-        self._compiler.submit(m.ReadJob(generation, path, text), self.limits.compile_s, (m.ReadJob,))
-
-    def _read_meanwhile(self, generation: int, path: str, text: str) -> None:
-        if self._loading and generation == self._open:
-            if self._runner.busy_for < PATIENCE:
-                self._later(self._read_meanwhile, generation, path, text)
-                return
-            self._read(generation, path, text)
-            self._tick()
-
-    def _module_read(self, message: m.ModuleRead, final: bool) -> None:
-        """`final` is False for what was read while the file is still being executed."""
-        if message.generation != self._open or not self._loading:
-            return
-        module = message.module
-        if not module.executed:
-            module = dataclasses.replace(module, diagnostics=(*self._import_failure, *module.diagnostics))
-            if self._module is not None and self._module.executed:
-                module = self._module.not_reloaded(module)
-        self._module = module
-        self._loading = not final
-        self._on_event(m.ModuleRead(message.generation, module))
-        self._dispatch()
-
-    def _described(self, message: m.Described) -> None:
-        module = self._module
-        if module is None or message.generation != self._open:
-            return
-        self._module = module.with_example(message.kernel, message.example, message.info)
-        if self._forced:  # a compilation did without it: whoever shows it asks again
-            self._on_event(m.ModuleRead(self._open, self._module))
-        self._dispatch()
 
     # Compiling
 
     def _force(self, generation: int) -> None:
         if self._held is not None and generation == self._main.generation:
             if self._runner.busy and self._runner.busy_for < PATIENCE:
-                self._later(self._force, generation)
+                later(self._force, generation)
                 return
             self._forced = True
             self._dispatch()
@@ -234,37 +180,21 @@ class Engine:
     def _dispatch(self) -> None:
         """Send the compilation that is held back, once everything it needs is known."""
         request = self._held
-        if request is None or (self._loading and not self._forced):
+        if request is None or (self._file.loading and not self._forced):
             return
-        job = self._job(self._main.generation, request)
+        job = self._file.job(self._main.generation, request)
         if job.example is not None and not job.example.described and not self._forced:
             return
         self._held = None
         self._main.start(job)
 
-    def _job(self, generation: int, request: CompileRequest) -> m.CompileJob:
-        module = self._module if self._module is not None and self._module.path == request.path else None
-        executed, names = (module.text, module.names) if module is not None and module.executed else ("", {})
-        return m.CompileJob(generation, request, self._example(module, request), executed, names)
-
-    def _example(self, module: ModuleInfo | None, request: CompileRequest) -> ExampleInfo | None:
-        """The example to take types from; asks for its description if nobody has."""
-        kernel = module.kernel(request.kernel) if module is not None and module.executed else None
-        if module is None or kernel is None or not 0 <= request.example < len(kernel.examples):
-            return None
-        example = kernel.examples[request.example]
-        if not example.described and not self._runner.has(m.DescribeJob):
-            job = m.DescribeJob(self._open, module.path, module.text, kernel.name, request.example)
-            self._runner.submit(job, self.limits.import_s)
-        return example
-
     # What the children say
 
     def _received(self, job: Any, message: Any) -> None:
         if isinstance(message, m.ModuleRead):
-            self._module_read(message, isinstance(job, m.LoadJob) or not self._runner.has(m.LoadJob))
+            self._file.read(message, isinstance(job, m.LoadJob) or not self._runner.has(m.LoadJob))
         elif isinstance(message, m.Described):
-            self._described(message)
+            self._file.described(message, announce=self._forced)  # if a compilation did without it
         elif isinstance(message, m.RunFinished):
             if message.generation == self._run:
                 self._on_event(message)
@@ -276,10 +206,7 @@ class Engine:
 
     def _compiler_failed(self, job: Any, failure: ChildFailure) -> None:
         if isinstance(job, m.ReadJob):
-            if job.generation == self._open:
-                finding = DiagnosticView("MT980", "error", failure.cause, job.path, stage=failure.stage)
-                self._module_read(m.ModuleRead(job.generation, ModuleInfo(job.path, diagnostics=(finding,))), True)
-                self._on_event(m.ChildFailed(job.generation, failure))
+            self._file.reading_failed(job, failure)
             return
         if isinstance(job, m.ReproduceJob):
             self._on_event(m.Reproduced(job.generation, job.stage, job.folder, error=failure.cause))
@@ -297,15 +224,11 @@ class Engine:
                 self._on_event(m.RunFinished(job.generation, report))
                 self._on_event(m.ChildFailed(job.generation, failure))
             return
-        if job.generation != self._open:
+        if job.generation != self._file.generation:
             return
         self._on_event(m.ChildFailed(job.generation, failure))
         if isinstance(job, m.DescribeJob):
             info = ExampleInfo("", error=failure.cause)
-            self._described(m.Described(job.generation, job.kernel, job.example, info))
+            self._file.described(m.Described(job.generation, job.kernel, job.example, info), announce=self._forced)
         else:
-            hint = "mend the file and save it, or open it with --no-exec"
-            finding = DiagnosticView("MT981", "error", failure.cause, job.path, hint=hint, stage=failure.stage)
-            self._import_failure = (finding,)
-            self._read(job.generation, job.path, job.text)
-            self._tick()
+            self._file.loading_failed(job, failure)
