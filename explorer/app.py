@@ -14,6 +14,7 @@ from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
 
+from explorer.clipboard import copy
 from explorer.engine.client import Engine
 from explorer.model.files import SourceFile, Swap
 from explorer.model.session import Settings
@@ -95,9 +96,12 @@ class ExplorerApp(App[None]):
         self.notify("ctrl+q quits; y copies the line, Y the listing")
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy through the terminal (OSC 52), which works over ssh; nothing tells whether the terminal took it."""
-        super().copy_to_clipboard(text)
-        self.notify(f"{len(text.encode())} bytes sent to the terminal's clipboard. Nothing to paste? w writes a file.")
+        """Copy, and say how: the tools and the file that it may take are not waited for."""
+        self._clipboard = text
+        self.run_worker(self._copy(text), group="copy", exclusive=True)
+
+    async def _copy(self, text: str) -> None:
+        self.notify(await copy(text, self._driver.write if self._driver is not None else lambda _: None))
 
 
 def run(settings: Settings) -> int:

@@ -51,6 +51,7 @@ class Terminal:
         self._arrived: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
         self._hung_up = False
         self.bytes = 0
+        self.received = bytearray()
         self.started = self._seen = time.perf_counter()
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
@@ -77,6 +78,7 @@ class Terminal:
             if not data:
                 break
             self.bytes += len(data)
+            self.received += data
             self._arrived.put((time.perf_counter(), data))
 
     def _feed(self, timeout: float) -> bool:

@@ -151,9 +151,12 @@ async def test_copying_goes_through_the_terminal_and_says_how_much(tmp_path: Pat
         e.app.notify = lambda message, **_: messages.append(message)  # type: ignore[method-assign]
         await e.press("escape", "y")
         assert e.app.clipboard == "%0 = program_id {axis=0} : i32"
+        await e.app.workers.wait_for_complete()
+        assert messages == [
+            f"30 bytes sent to the terminal's clipboard; also in {tmp_path}/state/mytriton-explore/copied.txt"
+        ]
         await e.press("Y")
         assert e.app.clipboard.count("\n") == 8
-        assert messages[0].startswith("30 bytes sent")
 
 
 async def test_writing_a_listing_asks_before_it_overwrites(tmp_path: Path) -> None:
