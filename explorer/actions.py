@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-#: Where the letter keys of an action work: in every pane that is not being typed in, or in a listing.
-Scope = Literal["pane", "listing"]
+#: Where the letter keys of an action work: in every pane that is not being typed in, or in a listing. The keys of the
+#: editor's actions are the editor's own.
+Scope = Literal["pane", "listing", "editor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,12 @@ ACTIONS = (
     Action("stage(1)", ("right_square_bracket",), ("f7",), "stage", "Next stage in the listing", "Panes"),
     Action("choose", ("e",), ("f4",), "kernel", "Choose the kernel and the example", "Kernel"),
     Action("signature", ("a",), ("ctrl+t",), "", "Give the argument types and constexprs to compile for", "Kernel"),
+    Action(
+        "comment", (), ("ctrl+underscore",), "", "Make the selected lines comments, or code again", "Editor", "editor"
+    ),
+    Action("move_lines(-1)", (), ("alt+up",), "", "Move the selected lines up", "Editor", "editor"),
+    Action("move_lines(1)", (), ("alt+down",), "", "Move the selected lines down", "Editor", "editor"),
+    Action("duplicate", (), ("alt+d",), "", "Duplicate the selected lines", "Editor", "editor"),
     Action("zoom", ("z",), ("f9",), "zoom", "Give the pane the whole screen, and back", "Panes"),
     Action("find", ("slash",), (), "find", "Find text in the listing", "Listing", "listing"),
     Action(
@@ -84,6 +91,8 @@ ACTIONS = (
     Action("copy(True)", ("Y",), (), "", "Copy the whole listing", "Listing", "listing"),
     Action("write", ("w",), (), "", "Write the listing to a file", "Listing", "listing"),
     Action("save", ("s",), ("ctrl+s",), "save", "Save the file", "File"),
+    Action("save_as", ("S",), (), "", "Save under another name, and go on with that file", "File"),
+    Action("goto", ("colon",), ("alt+g",), "", "Go to a line, or line:column, of the pane in focus", "Panes"),
     Action("follow", ("enter",), (), "", "Go to the source of the line, or open the stage", "Listing", "listing"),
     Action("jump", ("t",), ("f3",), "pane", "Choose a pane from a list", "Panes"),
     Action("compile", ("c",), ("f5",), "compile", "Compile now, even if nothing changed", "Kernel"),
@@ -122,6 +131,8 @@ _SHOWN = {
     "right_square_bracket": "]",
     "left_curly_bracket": "{",
     "right_curly_bracket": "}",
+    "colon": ":",
+    "ctrl+underscore": "ctrl+/",
     "escape": "esc",
     "pagedown": "page down",
     "pageup": "page up",

@@ -76,12 +76,26 @@ class SourceFile:
 
     def save(self, text: str) -> None:
         """Write `text`; raises OSError, or UnicodeError if the file's encoding lacks one of its characters."""
-        target = self.path.resolve()
+        self._write(text, 0o666 & ~_umask())
+
+    def save_as(self, path: Path, text: str) -> None:
+        """Write `text` to another file, which is this one from now on; raises as `save` does, and then nothing changed.
+        A new file gets the mode of the old one, one that is there keeps its own."""
+        mode = 0o666 & ~_umask()
+        with suppress(OSError):  # the old file may be gone
+            mode = self.path.stat().st_mode & 0o7777
+        before, self.path = self.path, path
         try:
+            self._write(text, mode)
+        except BaseException:
+            self.path = before
+            raise
+
+    def _write(self, text: str, new_mode: int) -> None:
+        target = self.path.resolve()
+        mode = new_mode
+        with suppress(FileNotFoundError):
             mode = target.stat().st_mode & 0o7777
-        except FileNotFoundError:
-            mode = 0o666 & ~_umask()
-        else:
             if not os.access(target, os.W_OK):  # its folder may let us replace it all the same
                 raise PermissionError(errno.EACCES, "The file is read-only", str(target))
         write_atomically(target, encode(text, self._form), mode)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
+from explorer.model.files import Swap
 from explorer.screens.base import MainBase
 
 
@@ -38,12 +42,49 @@ class FileCommands(MainBase):
             self.app.notify(f"{error}. Your edits are kept.", title="Not saved", severity="error", timeout=10)
             self.write_swap()
             return
+        self._saved(then)
+
+    def _saved(self, then: Callable[[], None] | None) -> None:
         self.write_swap()
-        self.app.notify(f"{len(text.encode())} bytes to {self.file.path}", title="Saved")
+        self.app.notify(f"{len(self.file.saved.encode())} bytes to {self.file.path}", title="Saved")
         self.open_module()
         self.compile()
         if then is not None:
             then()
+
+    def action_save_as(self) -> None:
+        """Ask for a name, and save under it."""
+        self.ask("Save as", str(self.file.path), self.save_as)
+
+    def save_as(self, name: str) -> None:
+        """Save under `name`; asks before it takes the place of another file. The session goes on with the new one."""
+        path = Path(name.strip()).expanduser()
+        if path.exists() and self.file.path.exists() and path.samefile(self.file.path):
+            self.save()
+        elif path.exists() and not path.is_file():
+            what = "is a folder; name a file in it" if path.is_dir() else "is not a regular file; name another"
+            self.app.notify(f"{path} {what}.", title="Not saved", severity="error")
+        elif os.path.lexists(path):
+            answers = {"c": "cancel", "o": "overwrite it"}
+            what = "is there already" if path.exists() else "is a link that leads nowhere yet"
+            self.confirm(f"{path} {what}.", answers, lambda answer: self._write_as(path) if answer == "o" else None)
+        else:
+            self._write_as(path)
+
+    def _write_as(self, path: Path) -> None:
+        try:
+            self.file.save_as(path, self.editor.text)
+        except FileNotFoundError:
+            self.app.notify(f"There is no folder {path.parent}.", title="Not saved", severity="error")
+            return
+        except (OSError, UnicodeError) as error:
+            self.app.notify(f"{error}. Your edits are kept.", title="Not saved", severity="error", timeout=10)
+            return
+        before, self.swap = self.swap, Swap(str(path))
+        before.clear()
+        before.close()
+        self.session.settings = replace(self.session.settings, path=str(path))
+        self._saved(None)
 
     def action_reload(self) -> None:
         """Read the file from disk; asks if that drops edits."""

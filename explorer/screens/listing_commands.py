@@ -130,6 +130,7 @@ class ListingCommands(KernelCommands):
         here = self.focused_pane.name
         index = visible.index(here) if here in visible else 0
         self.go_to_pane(visible[(index + step) % len(visible)])
+        self.editor.passing = True
 
     def action_jump(self) -> None:
         """Choose a pane from a list."""

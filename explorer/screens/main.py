@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 
 from explorer.actions import ACTIONS, Action
 from explorer.screens.comparing import Comparing
+from explorer.screens.editing import Editing
 from explorer.screens.failing import Failing
 from explorer.screens.listing_commands import ListingCommands
 from explorer.screens.watching import Watching
@@ -20,12 +21,14 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     """Textual bindings: letters where they are not typed, the other keys before anybody else sees them."""
     made: list[BindingType] = []
     for action in actions:
+        if action.scope == "editor":
+            continue  # which has to take them in the order in which they are typed
         made += [Binding(key, action.name, action.help, show=False) for key in action.letters]
         made += [Binding(key, action.name, action.help, show=False, priority=True) for key in action.keys]
     return made
 
 
-class MainScreen(ListingCommands, Failing, Watching, Comparing):
+class MainScreen(ListingCommands, Editing, Failing, Watching, Comparing):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)
@@ -40,6 +43,8 @@ class MainScreen(ListingCommands, Failing, Watching, Comparing):
         scope = next((a.scope for a in ACTIONS if a.name.split("(")[0] == action), None)
         if scope == "listing":
             return isinstance(self.focused, CodeView)
+        if action == "cycle" and self.focused is self.editor:
+            return self.editor.passing
         return super().check_action(action, parameters)
 
     def action_help(self) -> None:

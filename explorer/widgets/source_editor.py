@@ -8,8 +8,6 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
-from textual import events
-from textual.binding import Binding, BindingType
 from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import DocumentNavigator, WrappedDocument
@@ -18,23 +16,16 @@ from explorer.highlight import Highlighted, tokenizer
 from explorer.model.links import reveal as reveal_rows
 from explorer.model.result import DiagnosticView
 from explorer.widgets.document import PythonDocument
+from explorer.widgets.editor_commands import EditorCommands
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
 from explorer.widgets.text_line import visible
 
-INDENT = 4
-#: TextArea's keys that move, select, delete, cut, paste and undo: action by key.
-_COMMANDS = {binding.key: binding.action for binding in Binding.make_bindings(TextArea.BINDINGS)}
 
-
-class SourceEditor(ChangedRows, TextArea):
+class SourceEditor(EditorCommands, ChangedRows, TextArea):
     """Python text. `marked` puts findings at their lines: a letter in the gutter and an underline in the text."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"source--linked", "source--error", "source--warning"}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+home", "edge(False)", "First line", show=False),
-        Binding("ctrl+end", "edge(True)", "Last line", show=False),
-    ]
     DEFAULT_CSS = """
     SourceEditor, SourceEditor:focus {
         background: $background; color: $foreground; border: none; padding: 0; scrollbar-size: 0 1;
@@ -85,10 +76,6 @@ class SourceEditor(ChangedRows, TextArea):
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a place of the file (both from 1)."""
         self.move_cursor((max(0, line - 1), max(0, column - 1)), center=True)
-
-    def action_edge(self, end: bool) -> None:
-        """Move the cursor to the beginning or the end of the text."""
-        self.move_cursor(self.document.end if end else (0, 0))
 
     def _redraw(self) -> None:
         self.notify_style_update()
@@ -148,30 +135,6 @@ class SourceEditor(ChangedRows, TextArea):
             [strip.crop(0, at), Strip([Segment(sign, s.style) for s in middle][:1], 1), strip.crop(at + 1)]
         )
 
-    # Editing
-
     def on_text_area_changed(self) -> None:
         """Some line changed: carried states from the top on are computed anew as far as they are shown."""
         self._highlighted.forget()
-
-    async def _on_key(self, event: events.Key) -> None:
-        """Enter keeps the indentation, and deepens it after a colon; backspace in it takes one step."""
-        row, column = self.cursor_location
-        before = self.document.get_line(row)[:column] if self.selection.is_empty else ""
-        if event.key == "enter":
-            event.stop()
-            event.prevent_default()
-            indent = before[: len(before) - len(before.lstrip())]
-            deeper = " " * INDENT if before.rstrip().endswith(":") else ""
-            self._replace_via_keyboard(f"\n{indent}{deeper}", *self.selection)
-        elif event.key == "backspace" and before and not before.strip(" ") and column % INDENT == 0:
-            event.stop()
-            event.prevent_default()
-            self._delete_via_keyboard((row, column - INDENT), (row, column))
-        elif event.key in _COMMANDS:
-            # Here and now: as a binding it would be carried out by the app, and what is typed after it meanwhile.
-            event.stop()
-            event.prevent_default()
-            await self.run_action(_COMMANDS[event.key])
-        else:
-            await super()._on_key(event)

@@ -191,14 +191,6 @@ async def test_help_and_information(tmp_path: Path) -> None:
         assert any(line.split()[:1] == ["textual"] for line in lines)
 
 
-async def test_enter_indents_and_backspace_takes_a_step_back(tmp_path: Path) -> None:
-    path = tmp_path / "a.py"
-    path.write_text("def f():")
-    async with explorer(path) as e:
-        await e.press("end", "enter", "x", "enter", "backspace", "y")
-        assert e.main.editor.text == "def f():\n    x\ny"
-
-
 async def test_keys_that_come_together_answer_a_dialog_once(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py") as e:
         await e.press("f3")
