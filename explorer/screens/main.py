@@ -11,7 +11,7 @@ from explorer.actions import ACTIONS, Action
 from explorer.screens.comparing import Comparing
 from explorer.screens.editing import Editing
 from explorer.screens.failing import Failing
-from explorer.screens.listing_commands import ListingCommands
+from explorer.screens.replacing import Replacing
 from explorer.screens.watching import Watching
 from explorer.themes import THEMES
 from explorer.widgets.code_view import CodeView
@@ -28,7 +28,7 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     return made
 
 
-class MainScreen(ListingCommands, Editing, Failing, Watching, Comparing):
+class MainScreen(Replacing, Editing, Failing, Watching, Comparing):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)
@@ -45,6 +45,8 @@ class MainScreen(ListingCommands, Editing, Failing, Watching, Comparing):
             return isinstance(self.focused, CodeView)
         if action == "cycle" and self.focused is self.editor:
             return self.editor.passing
+        if action == "cycle" and self.replace_bar is not None and self.replace_bar.has_focus_within:
+            return False
         return super().check_action(action, parameters)
 
     def action_help(self) -> None:

@@ -25,13 +25,14 @@ from explorer.widgets.text_line import visible
 class SourceEditor(EditorCommands, ChangedRows, TextArea):
     """Python text. `marked` puts findings at their lines: a letter in the gutter and an underline in the text."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"source--linked", "source--error", "source--warning"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"source--linked", "source--error", "source--warning", "source--found"}
     DEFAULT_CSS = """
     SourceEditor, SourceEditor:focus {
         background: $background; color: $foreground; border: none; padding: 0; scrollbar-size: 0 1;
         & > .source--linked { background: $primary; color: $foreground; text-style: bold; }
         & > .source--error { color: $text-error; text-style: underline; }
         & > .source--warning { color: $text-warning; text-style: underline; }
+        & > .source--found { background: $warning-muted; text-style: underline; }
         & > .text-area--cursor-line { background: $surface-lighten-2; }
         & > .text-area--cursor-gutter { background: $surface-lighten-2; color: $foreground; }
     }
@@ -43,6 +44,7 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
         self._styles_by_name: dict[str, Style] = {}
         self._marks: dict[int, list[DiagnosticView]] = {}
         self._linked: frozenset[int] = frozenset()
+        self._found: dict[int, list[tuple[int, int]]] = {}
         self._highlighted = Highlighted(tokenizer("python"), lambda row: self.document.get_line(row))
 
     def _set_document(self, text: str, language: str | None) -> None:
@@ -72,6 +74,12 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
             self._redraw()
         if reveal and (top := reveal_rows(list(linked), round(self.scroll_y), self.size.height)) is not None:
             self.scroll_to(y=top, animate=False)
+
+    def show_found(self, found: dict[int, list[tuple[int, int]]]) -> None:
+        """Mark these columns of rows (all from 0), in place of those before."""
+        if found != self._found:
+            self._found = found
+            self._redraw()
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a place of the file (both from 1)."""
@@ -103,6 +111,8 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
             if name:
                 text.stylize(self._style(name), at, at + length)
             at += length
+        for start, end in self._found.get(line_index, ()):
+            text.stylize(self._style("source--found"), start, end)
         for mark in self._marks.get(line_index, ()):
             start, end = self._extent(mark, text.plain)
             text.stylize(self._style(f"source--{'error' if mark.severity == 'error' else 'warning'}"), start, end)

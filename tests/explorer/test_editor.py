@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from explorer.model.files import Swap
-from tests.explorer.explorer_support import SOURCE, Explorer, explorer
+from tests.explorer.explorer_support import SOURCE, Explorer, explorer, settled
+from tests.explorer.test_screen import screen
 
 
 def put(path: Path, text: str) -> Path:
@@ -170,3 +171,98 @@ async def test_a_name_that_cannot_be_saved_under_changes_nothing(tmp_path: Path,
         assert (tmp_path / "add.py").read_text() == SOURCE
         e.main.write_swap()
         assert e.main.swap.file.exists()
+
+
+# Find and replace
+
+
+def selected(e: Explorer) -> tuple[tuple[int, int], tuple[int, int]]:
+    start, end = sorted(e.main.editor.selection)
+    return start, end
+
+
+async def test_finding_goes_to_the_first_match_and_counts(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (80, 24)) as e:
+        await e.press("alt+g", *"7", "enter", "ctrl+f", *"load")
+        assert selected(e) == ((8, 11), (8, 15))
+        assert e.line("ReplaceBar .count") == "  1 of 2"
+        await e.press("enter")
+        assert selected(e) == ((9, 11), (9, 15))
+        await e.press("down")
+        assert selected(e) == ((8, 11), (8, 15)), "around the end"
+        await e.press("up", "backspace", "backspace")
+        assert e.line("ReplaceBar .count") == "  5 of 5", "BLOCK has one, too"
+        rows = screen(e).splitlines()
+        at = next(i for i, row in enumerate(rows) if row.startswith(" find"))
+        assert rows[at].split() == ["find", "lo", "[", "]", "case", "[", "]", "regex", "[", "]", "word", "5", "of", "5"]
+        assert rows[at + 1].split()[:2] == ["replace", "[all]"]
+        await e.press("escape")
+        assert e.main.editor.has_focus
+        assert selected(e)[0][1] == 11
+        await e.press("ctrl+f", "enter")
+        assert e.line("ReplaceBar .count") == "  1 of 5", "what is selected is looked for"
+
+
+async def test_what_counts_as_a_match_is_switched_by_key_and_by_tab(tmp_path: Path) -> None:
+    async with explorer(put(tmp_path / "a.py", "ab AB abc a.\n")) as e:
+        await e.press("ctrl+f", *"ab")
+        assert e.line("ReplaceBar .count") == "  1 of 3"
+        await e.press("alt+c")
+        assert e.line("ReplaceBar .count") == "  1 of 2"
+        await e.press("alt+w")
+        assert e.line("ReplaceBar .count") == "  1 of 1"
+        await e.press("alt+w", "alt+c", "backspace", "full_stop")
+        assert e.line("ReplaceBar .count") == "  1 of 1"
+        await e.press("tab", "tab", "tab", "tab", "space")
+        assert e.main.replace_bar is not None and e.main.replace_bar.search.regex
+        assert e.line("ReplaceBar .count") == "  1 of 4"
+        await e.press("tab", "tab", *"(", "shift+tab")
+        assert e.line("ReplaceBar .hint").strip() == "missing ), unterminated subpattern"
+        assert e.line("ReplaceBar .count") == "  no match"
+
+
+async def test_replacing_one_by_one_and_all(tmp_path: Path) -> None:
+    text = "x = a\ny = a\nz = a\n"
+    async with explorer(put(tmp_path / "a.py", text)) as e:
+        await e.press("ctrl+f", "a", "tab", "b", "b", "enter")
+        assert e.main.editor.text == "x = bb\ny = a\nz = a\n"
+        assert selected(e) == ((1, 4), (1, 5))
+        assert e.line("ReplaceBar .count") == "  1 of 2"
+        await undone_at_once(e, text)
+        assert e.line("ReplaceBar .count") == "  2 found", "also from the bar"
+        await e.press("ctrl+z", "alt+a")
+        assert e.main.editor.text == "x = bb\ny = bb\nz = bb\n"
+        assert e.line("ReplaceBar .hint").strip() == "3 replaced; ctrl+z takes it back"
+        await e.press("escape")
+        await undone_at_once(e, "x = a\ny = a\nz = a\n")
+
+
+async def test_groups_are_put_in_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:
+    async with explorer(put(tmp_path / "a.py", "f(a, b)\n")) as e:
+        await e.press("ctrl+f", *r"(\w), (\w)", "alt+r", "tab", *r"\3", "alt+a")
+        assert e.main.editor.text == "f(a, b)\n"
+        assert e.line("ReplaceBar .hint").strip().startswith("replacement: invalid group reference 3")
+        await e.press("backspace", *r"2, \1", "alt+a")
+        assert e.main.editor.text == "f(b, a)\n"
+
+
+async def test_matches_are_marked_and_follow_edits(tmp_path: Path) -> None:
+    async with explorer(put(tmp_path / "a.py", "a\na\n")) as e:
+        await e.press("ctrl+f", "a")
+        assert e.main.editor._found == {0: [(0, 1)], 1: [(0, 1)]}
+        e.main.editor.focus()
+        await e.press("end", "a")
+        assert e.main.editor._found == {0: [(0, 1), (1, 2)], 1: [(0, 1)]}
+        await e.press("escape")
+        assert e.main.editor._found == {}
+        assert not e.main.replace_bar.is_open  # type: ignore[union-attr]
+        await e.press("escape", "ctrl+f")
+        assert e.main.find_bar.is_open, "in a listing it finds there"
+
+
+async def test_searching_writes_few_bytes(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (80, 24)) as e:
+        await e.press("ctrl+f", "l")
+        before = await settled(e.pilot)
+        await e.pilot.press("o")
+        assert await settled(e.pilot) - before <= 4096
