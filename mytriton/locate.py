@@ -15,17 +15,18 @@ from typing import Any
 import numpy as np
 
 from mytriton import backends
-from mytriton.check import OutputReport, compare, prepared, run_on
+from mytriton.check import built, compared, first_ssa
+from mytriton.comparison import OutputReport
 from mytriton.diagnostics import BackendUnavailable, MytritonError
 from mytriton.examples import Example, ExampleCase
-from mytriton.ir import interp, ops
-from mytriton.ir.arithmetic import Array
-from mytriton.ir.core import Func, Op
-from mytriton.ir.memory import Memory
+from mytriton.ir import interp
+from mytriton.ir.core import Func
 from mytriton.launch import JITFunction, Launch
 from mytriton.layout import simulate
 from mytriton.layout.program import LaidOut
-from mytriton.source import SourceUnit, Span
+from mytriton.origin import Origin, find_origin
+from mytriton.running import ReadyExample, prepared
+from mytriton.source import SourceUnit
 from mytriton.target import Target
 
 
@@ -46,15 +47,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """What wrote an element: the program, the lane of its block, and where the store stands in the kernel."""
-
-    program: tuple[int, int, int]
-    lane: int
-    span: Span | None
-
-
-@dataclass(frozen=True, slots=True)
 class Located:
     """The steps in order; `culprit` is the first that differs, and `origin` what writes its first wrong element, whose
     span is in `units`. Without a reference of the author's (`has_reference`) all stages are compared with the first."""
@@ -71,7 +63,7 @@ def locate(
 ) -> Located:
     """Run the example after every stage; `listener` is told of each step. Raises `CompileError` of a kernel that does
     not compile, `LaunchError`, and whatever the example's own function raises."""
-    example = case.build()
+    example = built(case)
     target = dataclasses.replace(target, **example.options)
     run = _Run(kernel, example, target)
     steps: list[Step] = []
@@ -91,6 +83,7 @@ class _Run:
         self.compilation = self.launch.compilation
         self.expected: Mapping[str, Any] | None = example.expected
         self.first: Func | None = None
+        self.laid_out: LaidOut | None = None
 
     def located(self, steps: list[Step], culprit: Step | None) -> Located:
         """The verdict over these steps."""
@@ -115,6 +108,7 @@ class _Run:
                 else:
                     yield Step(name, outputs)
             elif isinstance(artifact, LaidOut):
+                self.laid_out = artifact
                 yield self._simulated(name, artifact)
             elif name not in ("source", "tree"):
                 break
@@ -140,60 +134,23 @@ class _Run:
         if reason is not None:
             return Step(name, reason=reason)
         try:
-            _, after, _ = run_on(self.kernel, dataclasses.replace(self.example, args=self._fresh()), self.target)
+            fresh = dataclasses.replace(self.example, args=self._fresh())
+            ready = ReadyExample(self.kernel, fresh, self.target)
+            ready.run()
         except BackendUnavailable as unavailable:
             return Step(name, reason=str(unavailable))
-        return self._compared(name, after)
+        return self._compared(name, ready.arrays())
 
     def _compared(self, name: str, after: Mapping[str, Any]) -> Step:
         if self.expected is None:  # without a reference of the author's, later stages must do what the first one does
             self.expected = {n: np.array(v) for n, v in after.items() if isinstance(v, np.ndarray)}
-        example, outputs = self.example, []
-        for output, before in example.args.items():
-            if output in self.expected:
-                outputs.append(compare(output, after[output], self.expected[output], example.rtol, example.atol))
-            elif isinstance(before, np.ndarray):
-                unchanged = compare(output, after[output], before, 0.0, 0.0, is_output=False)
-                outputs += [] if unchanged.ok else [unchanged]
-        return Step(name, tuple(outputs))
+        before = {n: v for n, v in self.example.args.items() if isinstance(v, np.ndarray)}
+        arrays = {n: after[n] for n in before}
+        return Step(name, compared(self.example, before, arrays, self.expected, first_ssa(self.compilation)))
 
     def _origin(self, step: Step) -> Origin | None:
         """The last store to the first wrong element, as the first SSA stage does it; None if nothing writes it."""
         wrong = next((o for o in step.outputs if not o.ok and o.first is not None), None)
         if wrong is None or self.first is None or wrong.first is None:
             return None
-        args = self._fresh()
-        array = args[wrong.name]
-        address = array.__array_interface__["data"][0] + sum(
-            i * s for i, s in zip(wrong.first, array.strides, strict=True)
-        )
-        watch = _Watch(self.first, [args[p] for p, _, _ in self.compilation.specialization.params], address)
-        try:
-            interp.run(self.first, watch.args, self.launch.grid, watch.observe, memory=watch)
-        except MytritonError:
-            return watch.found  # what was stored before the failing access
-        return watch.found
-
-
-class _Watch(Memory):
-    """Memory that remembers who wrote to one address last."""
-
-    def __init__(self, func: Func, args: list[Any], address: int) -> None:
-        super().__init__(func, args)
-        self.args = args
-        self.found: Origin | None = None
-        self._address = address
-        self._lane: int | None = None
-
-    def store(self, pointer: Array, value: Array, mask: Array | None) -> None:
-        """Store, and see whether the address is among those written."""
-        super().store(pointer, value, mask)
-        hit = pointer["address"] == self._address
-        lanes = np.flatnonzero(hit if mask is None else hit & mask)
-        self._lane = int(lanes[-1]) if lanes.size else None
-
-    def observe(self, program: tuple[int, int, int], op: Op, result: Array | None) -> None:
-        """Called after each operation: the one that stored is the last one that did."""
-        if isinstance(op, ops.Store) and self._lane is not None:
-            self.found = Origin(program, self._lane, op.span)
-        self._lane = None
+        return find_origin(self.first, self._fresh(), self.launch.grid, wrong.name, wrong.first, self.laid_out)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mytriton import CompileError, JITFunction
-from mytriton.check import ulp_distance
+from mytriton.comparison import ulp_distance
 from mytriton.ir import interp
 from mytriton.ir.core import Func
 from mytriton.layout import simulate

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mytriton import JITFunction, backends
-from mytriton.check import DeviceArray
+from mytriton.running import DeviceArray
 
 GPU = ("cuda", "mlir")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mytriton import Compilation, JITFunction
-from mytriton.check import OutputReport, compare
+from mytriton.comparison import OutputReport, compare
 from mytriton.examples import ExampleCase
 from mytriton.ir import interp
 from mytriton.ir.core import Func

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mytriton import JITFunction
-from mytriton.check import compare
+from mytriton.comparison import compare
 from mytriton.examples import ExampleCase
 from tests.dev_set.test_dev_set import LACKS as NOT_OURS
 from tests.dev_set.test_dev_set import MODULES as DEV_SET

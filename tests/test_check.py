@@ -9,7 +9,8 @@ import pytest
 import mytriton
 import mytriton.language as tl
 from mytriton import BackendUnavailable, Example, Target, backends, check_example
-from mytriton.check import compare, tolerance, ulp_distance
+from mytriton.comparison import compare, tolerance, ulp_distance
+from mytriton.origin import find_origin
 
 f32 = np.float32
 
@@ -170,3 +171,42 @@ def test_no_other_backend_is_tried():
         pytest.skip("there is a GPU")
     with pytest.raises(BackendUnavailable):
         check_example(double, case("right"), Target(backend="cuda"))
+
+
+@double.example()
+def wrong_at_the_end():
+    expected = 2 * np.arange(20, dtype=f32)
+    expected[16:] = 0
+    return example(20, {"out": expected})
+
+
+@pytest.mark.parametrize("backend", ["interp", "cpu"])
+def test_a_mismatch_comes_with_its_map_and_what_wrote_it(backend):
+    if (reason := backends.get(backend).available()) is not None:
+        pytest.skip(reason)
+    report = check_example(double, case("wrong_at"), Target(backend=backend))
+    (output,) = report.outputs
+    assert output.pattern == "the last, partial block: the last 4 elements"
+    assert output.picture[1:] == (
+        "a cell is one element; a row is a block of 8",
+        "   0      7",
+        " 0 ........",
+        " 8 ........",
+        "16 ####",
+    )
+    assert report.origin is not None
+    assert (report.origin.program, report.origin.lane, report.origin.holder) == ((2, 0, 0), 0, None)
+    assert "tl.store(out + i" in report.units[0].text.splitlines()[report.origin.span.line - 1]
+    assert check_example(double, case("right(n=10)"), Target(backend=backend)).origin is None
+
+
+def test_the_thread_that_holds_an_element():
+    launch = double.prepare(3, *(np.zeros(1024, f32) for _ in "xo"), 1024, B=512, num_warps=2, backend="cuda")
+    compilation = launch.compilation
+    func, laid_out = (compilation.stage(name).artifact for name in ("ssa", "layout"))
+    args = {"x": np.zeros(1024, f32), "out": np.zeros(1024, f32), "n": 1024}
+    origin = find_origin(func, args, (2, 1, 1), "out", (512 + 293,), laid_out)
+    # 64 threads hold chunks of 4 elements; the second half of the block is in their registers 4 to 7.
+    assert str(origin) == "program (1, 0, 0), lane 293 of its block: thread 9 (warp 0, lane 9), register 5"
+    assert find_origin(func, args, (1, 1, 1), "out", (600,), laid_out) is None, "nothing writes it"
+    assert find_origin(func, args, (2, 1, 1), "out", (600,), laid_out, seconds=0) is None, "that takes too long"

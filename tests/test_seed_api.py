@@ -15,7 +15,7 @@ import mytriton
 import mytriton as triton
 import mytriton.language as tl
 from mytriton import CompileError, LaunchError, Target, backends
-from mytriton.check import DeviceArray
+from mytriton.running import DeviceArray
 from tests.running import runner
 from tests.test_specialize import FakeDeviceArray
 

@@ -10,7 +10,7 @@ import pytest
 
 import mytriton as triton
 import mytriton.language as tl
-from mytriton.check import ulp_distance
+from mytriton.comparison import ulp_distance
 from tests.running import on_every_backend
 
 pytestmark = on_every_backend

@@ -10,7 +10,7 @@ from typing import Any
 from explorer.engine.messages import RunRequest
 from explorer.engine.views import diagnostic_view, place
 from explorer.model.result import DiagnosticView, OutputReport, RunReport, StepView
-from mytriton import check
+from mytriton import check, comparison
 from mytriton.backends.nvidia.device import probe
 from mytriton.diagnostics import CompileError, LaunchError
 from mytriton.examples import Example, ExampleCase
@@ -89,6 +89,6 @@ def _chip_here() -> str:
     return device.chip
 
 
-def _output_view(o: check.OutputReport) -> OutputReport:
+def _output_view(o: comparison.OutputReport) -> OutputReport:
     first = (o.first, str(o.actual), str(o.expected)) if o.first is not None else (None, "", "")
     return OutputReport(o.name, o.ok, o.max_abs, o.max_rel, o.max_ulp, o.mismatches, o.size, *first)

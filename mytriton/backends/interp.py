@@ -10,8 +10,22 @@ from mytriton.backends.base import Launcher
 from mytriton.diagnostics import Diagnostic, InternalError
 from mytriton.ir import interp
 from mytriton.ir.core import Func
+from mytriton.source import SourceUnit
 from mytriton.stage import Compilation, Stage
 from mytriton.target import Target
+
+
+class InterpLauncher:
+    """Interprets a function on host arrays; `progress` is told of each program that is done."""
+
+    def __init__(self, func: Func, units: Sequence[SourceUnit]) -> None:
+        self._func, self._units = func, units
+
+    def __call__(
+        self, grid: tuple[int, int, int], args: Sequence[Any], progress: interp.Progress | None = None
+    ) -> None:
+        """Run the grid, in place."""
+        interp.run(self._func, [host_array(a) for a in args], grid, units=self._units, progress=progress)
 
 
 class InterpBackend:
@@ -46,12 +60,7 @@ class InterpBackend:
         funcs = [s.artifact for s in compilation.stages if s.kind == "ir" and isinstance(s.artifact, Func)]
         if not funcs:
             raise InternalError(f"the compilation of `{compilation.kernel}` has no SSA stage to interpret")
-        func = funcs[-1]
-
-        def launch(grid: tuple[int, int, int], args: Sequence[Any]) -> None:
-            interp.run(func, [host_array(a) for a in args], grid, units=compilation.units)
-
-        return launch
+        return InterpLauncher(funcs[-1], compilation.units)
 
 
 BACKEND = InterpBackend()

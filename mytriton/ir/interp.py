@@ -7,6 +7,7 @@ errors that name the program, the element and the line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,10 @@ from mytriton.types import PointerType, element_of, shape_of
 Observer = Callable[[tuple[int, int, int], Op, "Array | None"], None]
 
 
+#: Called after every program with how many are done, and of how many.
+Progress = Callable[[int, int], None]
+
+
 class AssertionFailed(Exception):
     """An assertion that does not hold, at a position in its block."""
 
@@ -39,6 +44,7 @@ def run(
     observe: Observer | None = None,
     units: Sequence[SourceUnit] = (),
     memory: Memory | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Run the kernel over the grid (1 to 3 extents, 0 runs nothing), in place on the NumPy arrays among `args`.
 
@@ -46,12 +52,26 @@ def run(
     an access outside an array, with the line if `units` (the compilation's) are given.
     """
     memory = memory or Memory(func, args)
-    extents = (*grid, 1, 1)[:3]
+    total = prod(grid)
+    for number in range(total):
+        run_program(func, memory, number, grid, observe, units)
+        if progress is not None:
+            progress(number + 1, total)
+
+
+def run_program(
+    func: Func,
+    memory: Memory,
+    number: int,
+    grid: tuple[int, ...],
+    observe: Observer | None = None,
+    units: Sequence[SourceUnit] = (),
+) -> None:
+    """Run one program by its number, axis 0 counting fastest."""
+    x, y, z = (*grid, 1, 1)[:3]
+    position = number % x, number // x % y, number // (x * y)
     with np.errstate(all="ignore"):
-        for z in range(extents[2]):
-            for y in range(extents[1]):
-                for x in range(extents[0]):
-                    _Program(func, memory, (x, y, z), extents, observe, units).run()
+        _Program(func, memory, position, (x, y, z), observe, units).run()
 
 
 def execute(

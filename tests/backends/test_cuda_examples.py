@@ -10,7 +10,8 @@ import pytest
 
 from mytriton import Target
 from mytriton.arrays import DTYPES
-from mytriton.check import compare, prepared
+from mytriton.comparison import compare
+from mytriton.running import prepared
 from mytriton.types import ScalarType
 from tests.backends.emulate import build
 from tests.test_examples import CASES

@@ -1,0 +1,135 @@
+"""Runs examples: an example's arrays where its backend wants them, launched as often as somebody asks."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from mytriton.backends.interp import InterpLauncher
+from mytriton.diagnostics import BackendUnavailable
+from mytriton.examples import Example
+from mytriton.launch import JITFunction, Launch
+from mytriton.target import Target
+
+Array = np.ndarray[Any, Any]
+
+
+#: Called while something runs: what is counted ("programs"), how many are done, and of how many. May raise to end it.
+Progress = Callable[[str, int, int], None]
+
+_HOST_DEVICES = {"cpu": "CPU", "interp": "interpreter"}
+
+
+def prepared(kernel: JITFunction, example: Example, args: Mapping[str, Any], target: Target) -> Launch:
+    """The example's launch on `args`, in the example's order and grid, for `target`."""
+    options = {f.name: getattr(target, f.name) for f in dataclasses.fields(target)}
+    return kernel.prepare(example.grid, **args, **options)
+
+
+class ReadyExample:
+    """An example compiled for a backend that is available, its arrays where that backend takes them: host arrays are
+    used in place, a GPU has copies. Raises `CompileError`, `LaunchError`."""
+
+    def __init__(self, kernel: JITFunction, example: Example, target: Target, progress: Progress | None = None) -> None:
+        self.target, self._example, self._progress = target, example, progress
+        self.on_gpu = target.backend in ("cuda", "mlir")
+        wrap: Callable[[Array], Any] = DeviceArray if self.on_gpu else lambda array: array
+        self._args = {name: wrap(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
+        self.launch = prepared(kernel, example, self._args, target)
+        self.launch.load()
+
+    @property
+    def device(self) -> str:
+        """What runs it, for people."""
+        return _HOST_DEVICES.get(self.target.backend) or _gpu_name()
+
+    def start(self) -> None:
+        """Launch once; a GPU may still be at it afterwards."""
+        launcher = self.launch.launcher
+        if launcher is None or 0 in self.launch.grid:
+            return
+        if isinstance(launcher, InterpLauncher):
+            launcher(self.launch.grid, self.launch.args, self._told)
+        else:
+            launcher(self.launch.grid, self.launch.args)
+
+    def run(self) -> float:
+        """Launch once and wait; the seconds it took."""
+        start = time.perf_counter()
+        self.start()
+        if self.on_gpu:
+            DeviceArray.synchronize()
+        return time.perf_counter() - start
+
+    def arrays(self) -> dict[str, Array]:
+        """The arrays as they are now, by name, on the host."""
+        named = ((name, v) for name, v in self._example.args.items() if isinstance(v, np.ndarray))
+        return {name: self._args[name].get() if self.on_gpu else v for name, v in named}
+
+    def _told(self, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress("programs", done, total)
+
+
+def interpreted(
+    kernel: JITFunction, example: Example, target: Target, progress: Progress | None = None
+) -> dict[str, Array]:
+    """What the interpreter makes of copies of an example's arrays."""
+    args = {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
+    copy = dataclasses.replace(example, args=args)
+    ready = ReadyExample(kernel, copy, dataclasses.replace(target, backend="interp"), progress)
+    ready.run()
+    return ready.arrays()
+
+
+def _gpu_name() -> str:
+    from mytriton.backends.nvidia.device import probe
+
+    return probe().devices[0].name
+
+
+class DeviceArray:
+    """A host array copied to the GPU as bytes, through CuPy or torch: neither has all of our dtypes."""
+
+    def __init__(self, host: Array) -> None:
+        self.dtype = host.dtype
+        self.shape = host.shape
+        # One byte more, since an empty array has no address.
+        data = np.append(np.ascontiguousarray(host).reshape(-1).view(np.uint8), np.uint8(0))
+        library = _gpu_library()
+        self._bytes = library.asarray(data) if library.__name__ == "cupy" else library.from_numpy(data).cuda()
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        typestr = f"<V{self.dtype.itemsize}" if self.dtype == ml_dtypes.bfloat16 else self.dtype.str
+        address = self._bytes.__cuda_array_interface__["data"][0]
+        return {"shape": self.shape, "typestr": typestr, "data": (address, False), "strides": None, "version": 3}
+
+    def get(self) -> Array:
+        """A host array with the present values."""
+        data: Array = self._bytes.get() if hasattr(self._bytes, "get") else self._bytes.cpu().numpy()
+        values: Array = data[:-1].view(self.dtype).reshape(self.shape)
+        return values
+
+    @staticmethod
+    def synchronize() -> None:
+        """Wait for the GPU."""
+        library = _gpu_library()
+        if library.__name__ == "cupy":
+            library.cuda.get_current_stream().synchronize()
+        else:
+            library.cuda.synchronize()
+
+
+def _gpu_library() -> Any:
+    for name in ("cupy", "torch"):
+        if name in sys.modules or find_spec(name) is not None:
+            return __import__(name)
+    raise BackendUnavailable("running on the GPU needs CuPy or torch: pip install 'mytriton[cuda13]'")
