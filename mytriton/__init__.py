@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mytriton import language
+    from mytriton import language, testing
+    from mytriton.bench import Bench, bench_example
     from mytriton.check import Report, check_example
     from mytriton.compile import compile_kernel
     from mytriton.diagnostics import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     name: module
     for module, names in {
+        "mytriton.bench": "Bench bench_example",
         "mytriton.check": "Report check_example",
         "mytriton.compile": "compile_kernel",
         "mytriton.diagnostics": "BackendUnavailable CompileError Diagnostic InternalError LaunchError MytritonError",
@@ -50,6 +52,7 @@ _PUBLIC = {
 
 __all__ = [
     "BackendUnavailable",
+    "Bench",
     "Compilation",
     "CompileError",
     "Diagnostic",
@@ -64,6 +67,7 @@ __all__ = [
     "Specialization",
     "Stage",
     "Target",
+    "bench_example",
     "cdiv",
     "check_example",
     "compile_kernel",
@@ -75,12 +79,13 @@ __all__ = [
     "next_power_of_2",
     "parse_signature",
     "read_module",
+    "testing",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "language":
-        return import_module("mytriton.language")
+    if name in ("language", "testing"):
+        return import_module(f"mytriton.{name}")
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module 'mytriton' has no attribute {name!r}")
