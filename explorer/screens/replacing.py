@@ -48,7 +48,7 @@ class Replacing(ListingCommands):
             self.replace_bar.close()
             self._found = ()
             self.editor.show_found({})
-            self.editor.focus()
+            self.set_focus(self.editor)
 
     def _look(self) -> None:
         """Look anew: the text, or what is looked for, is another."""

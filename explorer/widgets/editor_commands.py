@@ -111,5 +111,9 @@ class EditorCommands(_Base):
             event.stop()
             event.prevent_default()
             await self.run_action(command)
+        elif event.key.startswith("alt+"):
+            # A key of nobody's; a terminal sends its letter along, which is not meant to be typed.
+            event.stop()
+            event.prevent_default()
         else:
             await super()._on_key(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,20 @@ from explorer.widgets.toggle import Press, Toggle
 _ASKS = {"down": "next", "up": "previous", "alt+a": "all", "escape": "close", "ctrl+z": "undo", "ctrl+y": "redo"}
 _SWITCHES = {"alt+c": "case", "alt+r": "regex", "alt+w": "word"}
 _HINT = "enter next or replace, alt+a all, esc "
+
+
+class Field(Input):
+    """A field that asks `keys` first: a terminal sends a letter along with `alt+c`, which would be typed."""
+
+    def __init__(self, id: str, keys: Callable[[str], bool]) -> None:
+        super().__init__(id=id, compact=True, select_on_focus=False)
+        self.cursor_blink = False
+        self._keys = keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self._keys(event.key) or event.key.startswith("alt+"):
+            event.stop()
+            event.prevent_default()
 
 
 class ReplaceBar(Vertical):
@@ -50,18 +65,12 @@ class ReplaceBar(Vertical):
 
     def __init__(self) -> None:
         super().__init__()
-        self.find = self._field("find-text")
-        self.template = self._field("replace-text")
+        self.find = Field("find-text", self._key)
+        self.template = Field("replace-text", self._key)
         self.toggles = {name: Toggle(name) for name in ("case", "regex", "word")}
         self._all = Press("all")
         self._count = TextLine(classes="count")
         self._hint = TextLine(classes="hint")
-
-    @staticmethod
-    def _field(id: str) -> Input:
-        field = Input(id=id, compact=True, select_on_focus=False)
-        field.cursor_blink = False
-        return field
 
     def compose(self) -> ComposeResult:
         """The two rows."""
@@ -88,7 +97,7 @@ class ReplaceBar(Vertical):
         if text:
             self.find.value = text
         self.find.selection = type(self.find.selection)(0, len(self.find.value))
-        self.find.focus()
+        self.screen.set_focus(self.find)  # at once: `focus()` comes after the keys that were typed meanwhile
 
     def close(self) -> None:
         """Hide it."""
@@ -116,16 +125,21 @@ class ReplaceBar(Vertical):
         self.post_message(self.Asked("all") if event.press is self._all else self.Changed())
 
     def on_key(self, event: events.Key) -> None:
-        """The keys of the bar; tab stays in it."""
+        """The keys of the bar, where the focus is on none of the fields."""
+        if self._key(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def _key(self, key: str) -> bool:
+        """Do what a key of the bar asks for; whether it is one. Tab stays in the bar."""
         order: list[Widget] = [self.find, self.template, self._all, *self.toggles.values()]
-        if event.key in ("tab", "shift+tab"):
+        if key in ("tab", "shift+tab"):
             here = next((i for i, widget in enumerate(order) if widget.has_focus), 0)
-            order[(here + (1 if event.key == "tab" else -1)) % len(order)].focus()
-        elif event.key in _ASKS:
-            self.post_message(self.Asked(_ASKS[event.key]))
-        elif event.key in _SWITCHES:
-            self.toggles[_SWITCHES[event.key]].press()
+            order[(here + (1 if key == "tab" else -1)) % len(order)].focus()
+        elif key in _ASKS:
+            self.post_message(self.Asked(_ASKS[key]))
+        elif key in _SWITCHES:
+            self.toggles[_SWITCHES[key]].press()
         else:
-            return
-        event.stop()
-        event.prevent_default()
+            return False
+        return True

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from explorer.model.files import Swap
+from explorer.model.replacing import Search
 from tests.explorer.explorer_support import SOURCE, Explorer, explorer, settled
 from tests.explorer.test_screen import screen
 
@@ -235,6 +237,27 @@ async def test_replacing_one_by_one_and_all(tmp_path: Path) -> None:
         assert e.line("ReplaceBar .hint").strip() == "3 replaced; ctrl+z takes it back"
         await e.press("escape")
         await undone_at_once(e, "x = a\ny = a\nz = a\n")
+
+
+async def test_what_is_typed_right_after_the_key_is_looked_for(tmp_path: Path) -> None:
+    async with explorer(put(tmp_path / "a.py", "a b\n")) as e:
+        for key in ("ctrl+f", "b"):
+            e.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await e.pilot.pause()
+        await e.pilot.pause()
+        assert e.main.editor.text == "a b\n"
+        assert e.main.replace_bar is not None
+        assert e.main.replace_bar.find.value == "b"
+
+
+async def test_a_letter_with_alt_is_not_typed(tmp_path: Path) -> None:
+    async with explorer(put(tmp_path / "a.py", "a\n")) as e:
+        e.main.editor.post_message(events.Key("alt+x", "x"))  # as terminals send it
+        await e.press("ctrl+f", "a")
+        e.main.replace_bar.find.post_message(events.Key("alt+c", "c"))  # type: ignore[union-attr]
+        await e.pilot.pause()
+        assert e.main.replace_bar.search == Search("a", case=True)  # type: ignore[union-attr]
+        assert e.main.editor.text == "a\n"
 
 
 async def test_groups_are_put_in_and_a_bad_one_changes_nothing(tmp_path: Path) -> None:
