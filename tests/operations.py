@@ -136,6 +136,7 @@ ROWS: dict[str, dict[str, str]] = {
         "of two axes": "tl.sum(f[:, None] * g, 1)",
         "softmax": "tl.softmax(f)",
     },
+    "matrix products": {"dot": "tl.dot(f[:, None], g[None, :])"},
     "control": {
         "range": _RUN_TIME,
         "while": _WHILE,

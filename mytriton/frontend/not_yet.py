@@ -13,7 +13,7 @@ _RANDOM = "make the random numbers before the launch, and load them"
 _INDEX = "reduce the indices of the elements that equal the extremum: tl.min(tl.where(x == m, index, large), axis)"
 _REDUCE = "the reductions are tl.sum, max, min, xor_sum and reduce_or"
 _SCAN = "sum what comes before each element: tl.sum(tl.where(i[None, :] <= i[:, None], x[None, :], 0), axis=1)"
-_DOT = "multiply and sum: tl.sum(a[:, :, None] * b[None, :, :], axis=1)"
+_DOT = "multiply by the scales first: tl.dot(a * a_scale, b * b_scale)"
 _MOVE = "store the block, and load its elements in the order they are needed"
 _OPERATORS = "write it with operators and functions of tl"
 _ANNOTATION = "run-time values have no class here; ask x.dtype and x.shape"
@@ -29,7 +29,7 @@ _INSTEAD = {
     "block_type": "a block's type is x.type",
     "condition": "write the condition by itself: while x > 0:",
     "const constexpr_type slice tensor tuple void": _ANNOTATION,
-    "dot dot_scaled": _DOT,
+    "dot_scaled": _DOT,
     "expect_zero": "leave it out: it checks nothing but in Triton's debug builds",
     "float8e4b15 float8e4b8 float8e4nv float8e5 float8e5b16": _FLOAT8,
     "histogram": "sum comparisons: tl.sum((x[:, None] == bins[None, :]).to(tl.int32), axis=0)",

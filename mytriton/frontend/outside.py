@@ -14,6 +14,7 @@ from mytriton import language
 from mytriton.frontend import (  # noqa: F401 (they fill the table)
     builtins,
     casts,
+    dots,
     host,
     libdevice,
     mathematics,

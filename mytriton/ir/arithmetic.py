@@ -154,6 +154,11 @@ def _reduce(op: ops.Reduce, source: Array) -> Array:
     return np.asarray(left[0])
 
 
+def _dot(op: ops.Dot, lhs: Array, rhs: Array, acc: Array) -> Array:
+    # Integers wrap in i32; NumPy multiplies floats in the order that is fastest on this machine.
+    return np.asarray(acc + np.matmul(lhs.astype(acc.dtype), rhs.astype(acc.dtype)))
+
+
 EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Constant: _constant,
     ops.Cast: _cast,
@@ -163,6 +168,7 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Reshape: lambda op, source: np.reshape(source, op.shape),
     ops.Transpose: lambda op, source: np.transpose(source, op.order),
     ops.Reduce: _reduce,
+    ops.Dot: _dot,
     ops.Arange: _arange,
     ops.AddPtr: _add_ptr,
     ops.Add: _plain(np.add),

@@ -65,6 +65,7 @@ from mytriton import types
 from mytriton.language import extra, math
 from mytriton.language.compile_time import constexpr_function
 from mytriton.language.debugging import device_assert, device_print, static_assert, static_print
+from mytriton.language.dots import dot
 from mytriton.language.elementwise import add, cast, cdiv, maximum, minimum, mul, sub, swizzle2d, to_tensor, where
 from mytriton.language.kernel_only import LanguageError as LanguageError
 from mytriton.language.kernel_only import kernel_only
@@ -140,6 +141,7 @@ __all__ = [
     "device_assert",
     "device_print",
     "div_rn",
+    "dot",
     "dtype",
     "erf",
     "exp",

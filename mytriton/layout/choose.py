@@ -78,7 +78,7 @@ def cheap_values(func: Func) -> set[Value]:
     for op in func.walk():
         if op.effect is not Effect.NONE or op.regions or not op.results or not shape_of(op.result.type):
             continue
-        if isinstance(op, (ops.Reduce, ops.Yield)):
+        if isinstance(op, (ops.Reduce, ops.Dot, ops.Yield)):
             continue
         operands = block_operands(op)
         # A broadcast can be made in any layout, of the slice of it.
@@ -158,7 +158,7 @@ class Choice:
                 if wish is not None:
                     for source in (*slot.ends, *slot.initial):
                         wishes.setdefault(source, wish)
-            if op.regions or not op.results or isinstance(op, ops.Reduce):
+            if op.regions or not op.results or isinstance(op, (ops.Reduce, ops.Dot)):
                 continue
             if isinstance(op, ops.Broadcast):
                 wishes.setdefault(op.result, self.anchor(op.shape))
@@ -203,6 +203,8 @@ class Choice:
         blocks = block_operands(op)
         unknown = any(v not in self.cheap and v not in self.homes for v in blocks)
         match op:
+            case ops.Dot():
+                return self.anchor(shape_of(op.result.type))
             case ops.Reduce():
                 return None if unknown else reduced_layout(self.of([op.source], shape_of(op.source.type)), op.axis)
             case ops.Reshape() | ops.Transpose() if not unknown:

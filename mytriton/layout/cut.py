@@ -19,7 +19,7 @@ from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, Item, Nested, Segment
 from mytriton.types import shape_of
 
-_Exchange = (Convert, PartialReduce)
+_Exchange = (Convert, PartialReduce, ops.Dot)
 _Structured = (ops.For, ops.While, ops.If)
 
 #: The place of a draft among those of its block; a scalar segment that follows one adds a number to its place.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -11,11 +11,13 @@ from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import EVALUATE, POINTER, Array
 from mytriton.ir.core import Op
+from mytriton.layout.dots import dot_plan
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Item
 from mytriton.layout.routes import (
     SHARED_BYTES,
+    BitMap,
     number,
     reduction,
     round_elements,
@@ -44,8 +46,8 @@ def positions(layout: Layout, warp: int) -> Array:
 class Buffer:
     """The shared memory of one program. Pointers are 8 bytes on a GPU, but carry their base here."""
 
-    def __init__(self) -> None:
-        self._data = np.zeros(2 * SHARED_BYTES, np.uint8)
+    def __init__(self, size: int = 2 * SHARED_BYTES) -> None:
+        self._data = np.zeros(size, np.uint8)
 
     def of(self, dtype: np.dtype[np.generic]) -> Array:
         """The buffer as an array of one type."""
@@ -55,6 +57,40 @@ class Buffer:
     def bytes_of(dtype: np.dtype[np.generic]) -> int:
         """The bytes that one element takes on a GPU."""
         return 8 if dtype == POINTER else dtype.itemsize
+
+
+def product(
+    op: ops.Dot, rows: Sequence[Array], layouts: Sequence[Layout], result: Layout, warp: int, buffer: Buffer
+) -> Exchanging:
+    """Run a product for one warp: `rows` and `layouts` of both factors and of what is added."""
+    plan, lanes = dot_plan(op), np.arange(LANES)
+    cells = buffer.of(rows[0].dtype)
+    total, at = np.array(rows[2]), positions(result, warp)
+    factors = list(zip((plan.lhs, plan.rhs), rows[:2], layouts[:2], strict=True))
+    for _, held, layout in factors:
+        _agree(op, held, held[:, lanes & ~layout.free_bits()[1]])
+    for turn in range(plan.rounds):
+        if turn:
+            yield op
+        for factor, held, layout in factors:
+            _, free_lanes, free_warps = layout.free_bits()
+            where = positions(layout, warp)
+            now = (_bits_of(factor.round, where) == turn) & (lanes & free_lanes == 0) & (warp & free_warps == 0)
+            cells[factor.start + _bits_of(factor.slot, where)[now]] = held[now]
+        yield op
+        for step in range(plan.depth):
+            pair = [
+                cells[f.start + _bits_of(f.needed, at) + step * f.stride].astype(total.dtype) for f, _, _ in factors
+            ]
+            total = np.asarray(total + pair[0] * pair[1])
+    return total
+
+
+def _bits_of(bits: BitMap, numbers: Array) -> Array:
+    found = np.zeros_like(numbers)
+    for bit, mask in enumerate(bits):
+        found |= (numbers >> bit & 1) * mask
+    return found
 
 
 def exchange(

@@ -48,9 +48,10 @@ _BUFFER = _Access(None)
 
 def uses_shared_memory(op: Op) -> bool:
     """Whether an operation moves data through the exchange buffer, and so waits for all threads inside."""
-    return (isinstance(op, Convert) and op.through == "shared") or (
-        isinstance(op, PartialReduce) and op.across == "warps"
-    )
+    match op:
+        case ops.Dot() | Convert(through="shared") | PartialReduce(across="warps"):
+            return True
+    return False
 
 
 def barriers(func: Func, layouts: Mapping[Value, Layout], reductions: Collection[Op]) -> dict[Op, str]:
@@ -79,6 +80,8 @@ def _spread(func: Func) -> list[Value]:
         match op:
             case Convert() | PartialReduce() | ops.Broadcast():
                 found.append(op.source)
+            case ops.Dot():
+                found += (op.lhs, op.rhs)
             case ops.Reshape() if not shape_of(op.result.type):
                 found.append(op.source)
     return found
@@ -130,7 +133,7 @@ class _Order:
                 return self._loop((op.body,), state)
             case ops.While():
                 return self._loop((op.condition, op.body), state)
-            case Convert() | PartialReduce() if uses_shared_memory(op):
+            case _ if uses_shared_memory(op):
                 return frozenset({_BUFFER}), {
                     op: "the buffer in shared memory may still be read"
                 } if _BUFFER in state else {}

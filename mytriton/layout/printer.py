@@ -8,6 +8,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Effect, Op
 from mytriton.ir.ops.control import terminator
 from mytriton.ir.printer import Printer
+from mytriton.layout.dots import dot_plan
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
@@ -86,8 +87,12 @@ class _Listing:
         kept = ", ".join(self._printer.value(v) for v in segment.escaping)
         return f"{text}{f', keeping {kept}' if kept else ''}:"
 
-    def _exchange(self, op: Convert | PartialReduce) -> str:
+    def _exchange(self, op: Convert | PartialReduce | ops.Dot) -> str:
         """The line of an exchange, up to the layout of its result."""
+        if isinstance(op, ops.Dot):
+            plan = dot_plan(op)
+            rounds = f" in {plan.rounds} rounds" if plan.rounds > 1 else ""
+            return f"{self._printer.op(op)} through {_THROUGH['shared']}{rounds},"
         source, layout = self._printer.value(op.source), self._laid_out.layouts[op.source]
         if isinstance(op, Convert):
             text, before = f"convert {source} through {_THROUGH[op.through]}", f" {self._names[layout]} ->"

@@ -84,6 +84,8 @@ class Rewriter:
                 self._print(op)
             case ops.Reduce():
                 self._reduce(op)
+            case ops.Dot():
+                self._dot(op)
             case _ if not op.results:
                 self._place(op, op, self._effect_layout(op))
             case _ if op.result not in self._choice.cheap:
@@ -145,6 +147,14 @@ class Rewriter:
         why = f"the elements along the axis are held by {' x '.join(held_by) or 'one register'}"
         self.changes.append(Change("layout", "reduce", self._printer.op(op), steps, op.span, why))
         self._define(op.result, op.result, self._home(op.result), op)
+
+    def _dot(self, op: ops.Dot) -> None:
+        """The factors go through shared memory from wherever they are; what is added is where the result is."""
+        home = self._home(op.result)
+        lhs, rhs = (self._want(v, self._choice.of([v], shape_of(v.type))) for v in (op.lhs, op.rhs))
+        new = op.with_operands({op.lhs: lhs, op.rhs: rhs} | {op.acc: self._want(op.acc, home)})
+        self._places[op].append(new)
+        self._define(op.result, op.result, home, op)
 
     # --- values -------------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from mytriton.ir.core import Effect, Op, Value
 from mytriton.ir.interp import AssertionFailed, execute, explain, failure, print_element
 from mytriton.ir.memory import Memory, OutOfBounds
 from mytriton.ir.ops.control import yielded
-from mytriton.layout.exchanges import LANES, Buffer, Wait, exchange
+from mytriton.layout.exchanges import LANES, Buffer, Wait, exchange, product
 from mytriton.layout.exchanges import positions as positions  # a warp's elements, also for users of this module
 from mytriton.layout.layout import Layout, replicated
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
@@ -114,9 +114,14 @@ class _Warp:
                 self._segment(item)
             elif isinstance(item, Exchange):
                 op = item.op
+                if isinstance(op, ops.Dot):
+                    layouts, result = [self.layouts[v] for v in op.operands], self.layouts[op.result]
+                    rows = self._all(op.operands)
+                    self.values[op.result] = yield from product(op, rows, layouts, result, self.warp, self.buffer)
+                    continue
                 source, result = self.layouts[op.source], self.layouts[op.result]
-                (rows,) = self._all([op.source])
-                self.values[op.result] = yield from exchange(op, rows, source, result, self.warp, self.buffer)
+                (held,) = self._all([op.source])
+                self.values[op.result] = yield from exchange(op, held, source, result, self.warp, self.buffer)
             else:
                 yield from self._nested(item)
 

@@ -21,12 +21,8 @@ KERNELS = {
 
 #: What a kernel needs that is not there yet: the words of the first error.
 LACKS = {
-    "chunk_delta_rule": "`tl.dot` is not supported yet",
     "chunk_summary": "`tl.cumsum` is not supported yet",
-    "fused_attention": "`tl.dot` is not supported yet",
     "grouped_matmul": "`tl.make_block_ptr` is not supported yet",
-    "matmul": "`tl.dot` is not supported yet",
-    "norm_gate_matmul": "`tl.dot` is not supported yet",
     "quantize_packed": "float8_e4m3fn",
     "quantize_varlen": "float8_e4m3fn",
     "rotary_backward": "`tl.inline_asm_elementwise` is not supported yet",

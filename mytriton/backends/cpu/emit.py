@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mytriton.backends.cpu.control import ControlWriter
+from mytriton.backends.cpu.dots import dot_function, product
 from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.feedback import Feedback
 from mytriton.backends.cpu.places import scratch_address, slot
@@ -51,6 +52,7 @@ SUPPORTED = (
     ops.Broadcast,
     ops.Transpose,
     ops.Reduce,
+    ops.Dot,
     ops.Assert,
     ops.Print,
     ops.Barrier,
@@ -176,6 +178,8 @@ class _Emitter:
                 self._effects.print(step)
             elif isinstance(step, ops.Reduce):
                 self._reduce(step)
+            elif isinstance(step, ops.Dot):
+                self._dot(step)
             elif not isinstance(step, ops.Constant):
                 self._scalars.write(step)
 
@@ -195,3 +199,10 @@ class _Emitter:
         text.write(f"func.call @{what.name}({source}, {partial}, {target}) : {types}")
         if scalar:
             self._scalars.reload(target, op.result, stem)
+
+    def _dot(self, op: ops.Dot) -> None:
+        text, what = self.text, product(op)
+        text.at(op)
+        text.functions.setdefault(what.name, dot_function(what))
+        places = ", ".join(slot(text, self.plan, v) for v in (*op.operands, op.result))
+        text.write(f"func.call @{what.name}({places}) : ({', '.join([POINTER] * 4)}) -> ()")

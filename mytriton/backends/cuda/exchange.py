@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
+from mytriton.backends.cuda.dots import Dots
 from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type
-from mytriton.backends.cuda.positions import bits, owner, position
+from mytriton.backends.cuda.positions import bits, owner, plus, position
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
 from mytriton.backends.nvidia.shared import Rounds, rounds
@@ -33,12 +34,16 @@ class Exchanges:
         self._facts = facts
         self._values = values
         self._writer = writer
+        self._dot = Dots(facts, values, writer, SHARED)
 
     def __call__(self, exchange: Exchange) -> None:
         """Write an exchange."""
         op = exchange.op
-        self._writer.start(op.span, (op.result, op.source))
+        self._writer.start(op.span, (op.result, *op.operands))
         self._values.declare_array(op.result)
+        if isinstance(op, ops.Dot):
+            self._dot(op, exchange.barrier)
+            return
         if isinstance(op, PartialReduce):
             layout = self._facts.laid_out.layouts[op.source]
             plan = reduction(layout, op.axis, op.bits, op.across)
@@ -88,11 +93,11 @@ class Exchanges:
             with self._writer.loop(level.count, name=index):
                 text = self._combined(op, *(read(index, level.low, n) for n in (0, level.high)))
                 self._writer.line(f"{array}[{index}] = {without_parentheses(text)};")
-            read = lambda of, low, n: f"{array}[{without_parentheses(_plus(bits(of, low), str(n)))}]"  # noqa: E731
+            read = lambda of, low, n: f"{array}[{without_parentheses(plus(bits(of, low), str(n)))}]"  # noqa: E731
         return self._combined(op, *(read(index, levels[-1].low, n) for n in (0, levels[-1].high)))
 
     def _registers(self, op: PartialReduce, plan: Reduction) -> None:
-        read = lambda of, low, n: self._element(op.source, _plus(bits(of, low), str(n)))  # noqa: E731
+        read = lambda of, low, n: self._element(op.source, plus(bits(of, low), str(n)))  # noqa: E731
         last = self._tree(op, plan.combined, self._facts.registers(op.source), read, "r")
         with self._writer.loop(self._facts.registers(op.result)):
             self._set(op.result, last)
@@ -127,11 +132,11 @@ class Exchanges:
 
         def read(of: str, low: BitMap, n: int) -> str:
             other = bits(of, [number(thread, mask) for mask in low])
-            return f"{buffer}[{_plus(others, other, str(number(thread, n)), row)}]"
+            return f"{buffer}[{plus(others, other, str(number(thread, n)), row)}]"
 
         with self._each_round(way, exchange.barrier) as register:
             with self._writer.loop(way.size):
-                own = _plus("threadIdx.x", row)
+                own = plus("threadIdx.x", row)
                 self._writer.line(f"{buffer}[{own}] = {self._element(op.source, register)};")
             self._writer.line("__syncthreads();")
             with self._writer.loop(way.size):
@@ -179,7 +184,7 @@ class Exchanges:
         self._writer.line("#pragma unroll")
         with self._writer.block(f"for (int round = 0; round < {way.count}; ++round)"):
             self._writer.line("__syncthreads();")
-            yield _plus(_times("round", way.size), "r" if way.size > 1 else "")
+            yield plus(_times("round", way.size), "r" if way.size > 1 else "")
 
     def _under(self, conditions: Sequence[str]) -> AbstractContextManager[None]:
         return self._writer.block(f"if ({' && '.join(conditions)})") if conditions else nullcontext()
@@ -194,7 +199,7 @@ class Exchanges:
             text = self._element(op.source, bits("r", way.register))
             if not way.stays:
                 by_thread = bits("threadIdx.x", [*way.lane_by_lane, *way.lane_by_warp])
-                lane = _plus(by_thread, bits("r", way.lane_by_register))
+                lane = plus(by_thread, bits("r", way.lane_by_register))
                 if is_pointer(op.source.type):
                     text = f"({c_type(op.source.type)})__shfl_sync({_WHOLE_WARP}, (unsigned long long){text}, {lane})"
                 else:
@@ -235,7 +240,3 @@ def _times(text: str, factor: int) -> str:
     if text.isdecimal():
         return str(int(text) * factor)
     return text if factor == 1 else f"({text}) * {factor}" if " " in text else f"{text} * {factor}"
-
-
-def _plus(*texts: str) -> str:
-    return " + ".join(t for t in texts if t not in ("", "0")) or "0"

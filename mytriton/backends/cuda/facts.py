@@ -91,8 +91,9 @@ class Facts:
             moved += [op.value] if isinstance(op, ops.Store) else []
             moved += [op.mask] if op.mask is not None and not self.is_uniform(op.mask, width) else []
         for item in self.laid_out.walk():
-            if isinstance(item, Exchange) and self.registers(item.op.source) > 1:
-                moved.append(item.op.source)
+            # The factors of a product are read in loops over their own registers.
+            if isinstance(item, Exchange) and not isinstance(item.op, ops.Dot):
+                moved += [item.op.source] if self.registers(item.op.source) > 1 else []
         makers = [self.definitions[v] for v in map(self.named, moved) if v in self.definitions]
         return {op for op in makers if op.inline or isinstance(op, VIEWS)}
 

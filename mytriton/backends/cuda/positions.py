@@ -43,6 +43,11 @@ def bits(name: str, masks: Sequence[int]) -> str:
     return " + ".join(_terms(name, masks)) or "0"
 
 
+def plus(*texts: str) -> str:
+    """The sum of terms, without those that are 0 or missing."""
+    return " + ".join(t for t in texts if t not in ("", "0")) or "0"
+
+
 def _or(entries: Sequence[int]) -> int:
     result = 0
     for entry in entries:

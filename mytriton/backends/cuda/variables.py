@@ -146,9 +146,12 @@ class Variables:
                 live = self._structure(part, live)
                 continue
             members = part.ops if isinstance(part, Loop) else (part.op,)
-            # What is read in other registers than the one at work is needed until the last trip; by an exchange, all.
-            read = self._facts.leaves(v for op in members for v in op.operands)
-            live = live | self._roots(v for v, elsewhere in read if elsewhere or not isinstance(part, Loop))
+            # What is read in other registers than the one at work is needed until the last trip; by an exchange, all
+            # but what a product is added to.
+            in_step = [o for op in members for o in (op.operands if isinstance(part, Loop) else _added_to(op))]
+            whole = [] if isinstance(part, Loop) else [v for op in members for v in op.operands if v not in in_step]
+            read = [(v, elsewhere) for v, elsewhere in self._facts.leaves(in_step) if elsewhere]
+            live = live | self._roots(v for v, _ in (*read, *self._facts.leaves(whole)))
             for op in reversed(members):
                 live = self._make(op, live) | self._read(op.operands)
         return live
@@ -209,6 +212,10 @@ def _carried(op: Op) -> list[tuple[Value, ...]]:
     if isinstance(op, ops.For):
         return [op.carried]
     return [block.params for block in op.regions] if isinstance(op, ops.While) else []
+
+
+def _added_to(op: Op) -> tuple[Value, ...]:
+    return (op.acc,) if isinstance(op, ops.Dot) else ()
 
 
 def _initial(op: Op) -> tuple[Value, ...]:

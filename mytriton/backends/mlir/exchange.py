@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 
 from mytriton.backends.mlir.context import MAX_UNROLL_SINGLE, Context, View
+from mytriton.backends.mlir.dots import Dots
 from mytriton.backends.mlir.homes import partial_results
 from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.ops import ElementEmitter
@@ -28,7 +29,7 @@ from mytriton.types import PointerType, ScalarType, element_of, i64
 
 
 class Exchanges:
-    """Writes `Convert` and `PartialReduce`; `emitter` writes operations on elements."""
+    """Writes `Convert`, `PartialReduce` and `Dot`; `emitter` writes operations on elements."""
 
     def __init__(
         self,
@@ -40,9 +41,13 @@ class Exchanges:
     ) -> None:
         self._context, self._text, self._layouts = context, context.text, context.layouts
         self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
+        self._dots = Dots(context, printer, positions, shared, emitter)
 
-    def emit(self, op: Convert | PartialReduce) -> None:
+    def emit(self, op: Convert | PartialReduce | ops.Dot) -> None:
         """The operation; its result is where its home says."""
+        if isinstance(op, ops.Dot):
+            self._dots.emit(op)
+            return
         self._text.at(op.span, self._printer.ids(op))
         match op:
             case Convert(through="shared") | PartialReduce(across="warps"):

@@ -100,7 +100,9 @@ class Homes(dict[Value, Home]):
                         self._settle(values, widths.of(self._layouts[values[0]]), f"%v{number(values[0])}")
                 self._share(item)
             else:
-                self._settle(item.op.results, None, f"%v{number(item.op.result)}")
+                # A product is added up in its array, step by step.
+                sums = isinstance(item.op, ops.Dot)
+                self._settle(item.op.results, None, f"%v{number(item.op.result)}", array=sums)
                 if isinstance(item.op, PartialReduce) and item.op.across == "registers":
                     registers = self._layouts[item.op.source].registers // 2
                     if registers > self._layouts[item.op.result].registers:
@@ -140,10 +142,10 @@ class Homes(dict[Value, Home]):
                 if not again and not elsewhere and self._widths.of_segment(segment) == home.width:
                     self[value] = home
 
-    def _settle(self, values: tuple[Value, ...], width: int | None, name: str) -> None:
-        """Values that live in one place."""
+    def _settle(self, values: tuple[Value, ...], width: int | None, name: str, array: bool = False) -> None:
+        """Values that live in one place: in an array if that is asked for, or has more than one entry."""
         registers = self._layouts[values[0]].registers
-        several = registers > (width or 1)
+        several = array or registers > (width or 1)
         home = Home(registers, width, f"%array{name.lstrip('%v')}" if several else None, len(values) > 1)
         self.update((value, home) for value in values)
         if several:

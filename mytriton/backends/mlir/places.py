@@ -35,7 +35,9 @@ def write_indices(text: Text, laid_out: LaidOut) -> None:
             used.setdefault(("gpu.grid_dim", "programs", f"grid_dim_{AXES[op.axis]}"), op)
     # Positions depend on the thread, and so do who stores a scalar and whose elements are exchanged.
     threads = [
-        op for op in found if isinstance(op, (ops.Arange, ops.Store, ops.Assert, ops.Print, Convert, PartialReduce))
+        op
+        for op in found
+        if isinstance(op, (ops.Arange, ops.Store, ops.Assert, ops.Print, ops.Dot, Convert, PartialReduce))
     ]
     if threads:
         used["gpu.thread_id", "tid", "thread_id_x"] = threads[0]

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mytriton.ir import ops
 from mytriton.ir.core import Value
+from mytriton.layout.dots import dot_plan, factor_bytes
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, LaidOut
@@ -56,8 +58,15 @@ def plan(op: Convert | PartialReduce, layouts: Mapping[Value, Layout]) -> Plan |
 
 def shared_bytes(laid_out: LaidOut) -> int:
     """The size of the buffer that a program needs."""
-    exchanges = [item.op for item in laid_out.walk() if isinstance(item, Exchange)]
-    return max((p.slots * _bytes(op) for op in exchanges if (p := plan(op, laid_out.layouts))), default=0)
+    sizes = [0]
+    for item in laid_out.walk():
+        if not isinstance(item, Exchange):
+            continue
+        if isinstance(item.op, ops.Dot):
+            sizes.append(dot_plan(item.op).slots * factor_bytes(item.op))
+        elif way := plan(item.op, laid_out.layouts):
+            sizes.append(way.slots * _bytes(item.op))
+    return max(sizes)
 
 
 def _bytes(op: Convert | PartialReduce) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mytriton.ir import ops
+from mytriton.layout.dots import dot_plan, factor_bytes
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, LaidOut
 from mytriton.layout.routes import round_elements, round_registers
@@ -12,16 +14,19 @@ from mytriton.types import PointerType, element_of
 
 @dataclass(frozen=True)
 class Rounds:
-    """How an exchange goes through the buffer: `count` times with `size` elements of the block (a conversion) or
-    registers of each thread (a reduction)."""
+    """How an exchange goes through the buffer: `count` times with `size` elements of the block (a conversion),
+    registers of each thread (a reduction) or steps (a product)."""
 
     size: int
     count: int
     bytes: int
 
 
-def rounds(laid_out: LaidOut, op: Convert | PartialReduce) -> Rounds | None:
+def rounds(laid_out: LaidOut, op: Convert | PartialReduce | ops.Dot) -> Rounds | None:
     """The rounds of an exchange; None if it needs no shared memory."""
+    if isinstance(op, ops.Dot):
+        plan = dot_plan(op)
+        return Rounds(plan.depth, plan.rounds, plan.slots * factor_bytes(op))
     layout, element = laid_out.layouts[op.source], element_of(op.source.type)
     unit = 8 if isinstance(element, PointerType) else element.bytes
     if isinstance(op, Convert) and op.through == "shared":

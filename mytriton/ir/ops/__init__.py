@@ -11,6 +11,7 @@ from mytriton.ir.ops.control import (
     While,
     Yield,
 )
+from mytriton.ir.ops.dot import Dot
 from mytriton.ir.ops.effects import (
     Assert,
     Barrier,
@@ -108,6 +109,7 @@ __all__ = [
     "Constant",
     "Cos",
     "Div",
+    "Dot",
     "Erf",
     "Exp",
     "Exp2",

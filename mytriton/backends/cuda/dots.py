@@ -1,0 +1,111 @@
+"""Products of blocks: both factors through shared memory, one step of the sum after the other in every thread."""
+
+from __future__ import annotations
+
+from mytriton.backends.cuda.expressions import without_parentheses
+from mytriton.backends.cuda.facts import Facts
+from mytriton.backends.cuda.literals import c_type
+from mytriton.backends.cuda.positions import bits, owner, plus
+from mytriton.backends.cuda.values import Values
+from mytriton.backends.cuda.writer import Writer
+from mytriton.ir import ops
+from mytriton.ir.core import Value
+from mytriton.layout.dots import DotPlan, Factor, dot_plan, mapped
+from mytriton.layout.layout import Layout
+from mytriton.layout.routes import BitMap
+from mytriton.types import ScalarType, element_of
+
+#: Steps in a row, so that one load may bring several elements of a row of the first factor.
+_UNROLLED = 4
+
+
+class Dots:
+    """Prints the products of one kernel through the buffer named `shared`."""
+
+    def __init__(self, facts: Facts, values: Values, writer: Writer, shared: str) -> None:
+        self._facts = facts
+        self._values = values
+        self._writer = writer
+        self._shared = shared
+
+    def __call__(self, op: ops.Dot, barrier: bool) -> None:
+        """Write a product; its result is declared."""
+        line, plan = self._writer.line, dot_plan(op)
+        self._start(op)
+        buffer, type_ = self._values.own_name(op.result, "factors"), c_type(op.lhs.type)
+        line(f"{type_}* {buffer} = ({type_}*){self._shared};")
+        if plan.rounds == 1:
+            if barrier:
+                line("__syncthreads();")
+            self._round(op, plan, buffer)
+            return
+        with self._writer.block(f"for (int round = 0; round < {plan.rounds}; ++round)"):
+            line("__syncthreads();")
+            self._round(op, plan, buffer)
+
+    def _start(self, op: ops.Dot) -> None:
+        """The result begins as what is added, unless both are one variable."""
+        variables = self._values.variables
+        if variables.get(self._facts.named(op.acc)) is variables.get(op.result):
+            return
+        with self._values.loop(self._facts.registers(op.result)):
+            before = without_parentheses(self._values(op.acc))
+            self._writer.line(f"{self._values.target(op.result)} = {before};")
+
+    def _round(self, op: ops.Dot, plan: DotPlan, buffer: str) -> None:
+        for factor, value in ((plan.lhs, op.lhs), (plan.rhs, op.rhs)):
+            self._put(factor, value, plan, buffer)
+        self._writer.line("__syncthreads();")
+        layout = self._facts.laid_out.layouts[op.result]
+        if plan.depth > 1:
+            self._writer.line(f"#pragma unroll {min(_UNROLLED, plan.depth)}")
+            with self._writer.block(f"for (int kk = 0; kk < {plan.depth}; ++kk)"):
+                self._step(op, plan, layout, buffer)
+        else:
+            self._step(op, plan, layout, buffer)
+
+    def _put(self, factor: Factor, value: Value, plan: DotPlan, buffer: str) -> None:
+        """A factor's elements to the buffer, as far as it is their turn."""
+        layout = self._facts.laid_out.layouts[value]
+        conditions = owner(layout, self._facts.target.threads)
+        if plan.rounds > 1:
+            conditions.insert(0, f"{_place(layout, factor.round)} == round")
+        with self._values.loop(layout.registers):
+            text = f"{buffer}[{plus(_place(layout, factor.slot), str(factor.start))}] = "
+            text += f"{without_parentheses(self._values(value))};"
+            if not conditions:
+                self._writer.line(text)
+                return
+            with self._writer.block(f"if ({' && '.join(conditions)})"):
+                self._writer.line(text)
+
+    def _step(self, op: ops.Dot, plan: DotPlan, layout: Layout, buffer: str) -> None:
+        """Add the products of column and row `kk`."""
+        source, total = element_of(op.lhs.type), element_of(op.result.type)
+        assert isinstance(source, ScalarType)
+        assert isinstance(total, ScalarType)
+        with self._values.loop(layout.registers):
+            texts = []
+            for factor in (plan.lhs, plan.rhs):
+                step = "" if plan.depth == 1 else "kk" if factor.stride == 1 else f"kk * {factor.stride}"
+                place = plus(_place(layout, factor.needed), step, str(factor.start))
+                texts.append(self._values.expressions.cast(f"{buffer}[{place}]", source, total))
+            result = self._values.reference(op.result)
+            self._writer.line(f"{result} = {self._added(total, texts, result)};")
+
+    def _added(self, total: ScalarType, pair: list[str], acc: str) -> str:
+        """The product of a pair plus `acc`: floats are rounded once, integers wrap."""
+        unknown = Value("", total)
+        if total.kind == "float":
+            fused = ops.Fma(x=unknown, y=unknown, z=unknown, results=(unknown,))
+            return without_parentheses(self._values.expressions(fused, total, [*pair, acc], [None] * 3))
+        # The product of two i8 always fits.
+        added = ops.Add(lhs=unknown, rhs=unknown, results=(unknown,))
+        return without_parentheses(self._values.expressions(added, total, [acc, " * ".join(pair)], [None] * 2))
+
+
+def _place(layout: Layout, of_position: BitMap) -> str:
+    """What a bit map of positions makes of that of register `r` of this thread."""
+    thread = bits("threadIdx.x", mapped(of_position, layout.lane + layout.warp))
+    register = bits("r", mapped(of_position, layout.register)) if layout.registers > 1 else ""
+    return plus(thread, register)

@@ -1,0 +1,131 @@
+"""Products of blocks in emitted gpu-dialect MLIR: both factors through workgroup memory, one step of the sum after the
+other in every thread. The sums are in a per-thread array, which LLVM keeps in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+
+from mytriton.backends.mlir.context import MAX_UNROLL_SINGLE, Context
+from mytriton.backends.mlir.names import number
+from mytriton.backends.mlir.ops import ElementEmitter
+from mytriton.backends.mlir.places import THREAD, Positions, place
+from mytriton.backends.mlir.shared import Shared
+from mytriton.ir import ops
+from mytriton.ir.core import Value
+from mytriton.ir.printer import Printer
+from mytriton.layout.dots import DotPlan, Factor, dot_plan, mapped
+from mytriton.layout.routes import BitMap
+from mytriton.types import ScalarType, element_of
+
+
+class Dots:
+    """Writes `Dot`; `emitter` writes operations on elements."""
+
+    def __init__(
+        self,
+        context: Context,
+        printer: Printer,
+        positions: Positions,
+        shared: Shared,
+        emitter: Callable[[int | None], ElementEmitter],
+    ) -> None:
+        self._context, self._text, self._layouts = context, context.text, context.layouts
+        self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
+
+    def emit(self, op: ops.Dot) -> None:
+        """The operation; its result is in its array."""
+        plan = dot_plan(op)
+        self._text.at(op.span, self._printer.ids(op))
+        with self._each(op.result):
+            self._keep(op, self._context.ref(op.acc))
+        if plan.rounds == 1:
+            self._round(op, plan)
+            return
+        with self._context.loop(plan.rounds, "%round", most=0):
+            # Needless before the first round, unless some still read from an earlier exchange.
+            self._text.write("gpu.barrier")
+            self._round(op, plan)
+
+    def _round(self, op: ops.Dot, plan: DotPlan) -> None:
+        for factor, value, side in ((plan.lhs, op.lhs, "lhs"), (plan.rhs, op.rhs, "rhs")):
+            self._put(factor, value, plan, f"%{side}{number(op.result)}")
+        self._text.write("gpu.barrier")
+        if plan.depth == 1:
+            self._step(op, plan, self._text.i32(0))
+            return
+        with self._context.loop(plan.depth, "%step", most=0):
+            self._step(op, plan, "%step")
+
+    def _put(self, factor: Factor, value: Value, plan: DotPlan, stem: str) -> None:
+        """A factor's elements to the buffer, as far as it is their turn; of copies, one."""
+        text, layout = self._text, self._layouts[value]
+        with self._each(value):
+            found = self._context.ref(value)
+            slot = self._slot(factor, self._place(value, factor.slot, text.fresh(f"{stem}_to")), f"{stem}_slot")
+            conditions = [owner] if (owner := self._positions.owner(layout)) else []
+            if plan.rounds > 1:
+                turn = self._place(value, factor.round, text.fresh(f"{stem}_turn")) or text.i32(0)
+                now = text.fresh(f"{stem}_now")
+                text.write(f"{now} = arith.cmpi eq, {turn}, %round : i32")
+                conditions.append(now)
+            with ExitStack() as regions:
+                for condition in conditions:
+                    regions.enter_context(text.region(f"scf.if {condition}"))
+                self._shared.put(slot, found, _element(value))
+
+    def _step(self, op: ops.Dot, plan: DotPlan, step: str) -> None:
+        """Add the products of one column and row."""
+        text, stem = self._text, f"%v{number(op.result)}"
+        source, total = _element(op.lhs), _element(op.result)
+        with self._each(op.result):
+            pair: list[str] = []
+            for factor, side in ((plan.lhs, "lhs"), (plan.rhs, "rhs")):
+                sources = [(step, tuple(factor.stride << i for i in range(plan.depth.bit_length() - 1)))]
+                first = self._place(op.result, factor.needed, text.fresh(f"{stem}_{side}_from"), sources)
+                slot = self._slot(factor, first, f"{stem}_{side}_slot")
+                pair.append(self._cast(self._shared.get(slot, source, text.fresh(f"{stem}_{side}")), source, total))
+            # Not as an operand, which would stand for the result from here on: it is about to change.
+            home, name = self._context.homes[op.result], text.fresh(f"{stem}_before")
+            before = self._context.form.fetch_run(home, total, self._context.chunk, None, name)
+            self._keep(op, self._added(total, pair, before, text.fresh(f"{stem}_sum")))
+
+    def _place(self, value: Value, bits: BitMap, name: str, more: list[tuple[str, BitMap]] | None = None) -> str | None:
+        """What a bit map of positions makes of the one at hand, plus what other numbers add; None if that is 0."""
+        layout = self._layouts[value]
+        trip = [("%r", mapped(bits, layout.register))] if self._context.trips > 1 else []
+        return place(self._text, [(THREAD, mapped(bits, layout.lane + layout.warp)), *trip, *(more or [])], name)
+
+    def _slot(self, factor: Factor, place: str | None, stem: str) -> str:
+        if not factor.start or place is None:
+            return place or self._text.i32(factor.start)
+        name = self._text.fresh(stem)
+        self._text.write(f"{name} = arith.addi {place}, {self._text.i32(factor.start)} : i32")
+        return name
+
+    def _cast(self, name: str, source: ScalarType, to: ScalarType) -> str:
+        if source == to:
+            return name
+        cast = ops.Cast(source=Value("", source), to=to, results=(Value("", to),))
+        return self._emitter(None).emit(cast, self._text.fresh(f"{name}_wide"), [name])
+
+    def _added(self, total: ScalarType, pair: list[str], acc: str, name: str) -> str:
+        """The product of a pair plus `acc`: floats are rounded once, integers wrap."""
+        v, emit = Value("", total), self._emitter(None).emit
+        if total.kind == "float":
+            return emit(ops.Fma(x=v, y=v, z=v, results=(v,)), name, [*pair, acc])
+        product = emit(ops.Mul(lhs=v, rhs=v, results=(v,)), self._text.fresh(f"{name}_product"), pair)
+        return emit(ops.Add(lhs=v, rhs=v, results=(v,)), name, [acc, product])
+
+    def _each(self, value: Value) -> AbstractContextManager[None]:
+        return self._context.each(self._layouts[value].registers, most=MAX_UNROLL_SINGLE)
+
+    def _keep(self, op: ops.Dot, name: str) -> None:
+        home = self._context.homes[op.result]
+        self._context.form.keep(home, _element(op.result), self._context.chunk, name)
+
+
+def _element(value: Value) -> ScalarType:
+    element = element_of(value.type)
+    assert isinstance(element, ScalarType)
+    return element

@@ -1,0 +1,49 @@
+"""Products as the GPU backends print them: emulated on the CPU, and compiled to PTX."""
+
+from __future__ import annotations
+
+import pytest
+
+from mytriton import JITFunction
+from mytriton.check import compare
+from tests import emulated, feature_kernels_dots
+from tests.emulated import Job
+
+KERNELS = [k for k in vars(feature_kernels_dots).values() if isinstance(k, JITFunction)]
+CASES = [(kernel, case) for kernel in KERNELS for case in kernel.examples]
+
+
+@pytest.mark.parametrize("backend", ["cuda", "mlir"])
+def test_products_as_threads_compute_them(backend):
+    if reason := emulated.unavailable(backend):
+        pytest.skip(reason)
+    examples = [(kernel, case.build()) for kernel, case in CASES]
+    jobs = [Job(kernel, e.grid, [], dict(e.args), e.options) for kernel, e in examples]
+    wrong = []
+    for (_, case), (_, example), run in zip(CASES, examples, emulated.compiled(backend, jobs), strict=True):
+        run()
+        for name, expected in example.expected.items():
+            report = compare(name, example.args[name], expected, example.rtol, example.atol)
+            wrong += [] if report.ok else [f"{case.label}: {report}"]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("backend", "stage"), [("cuda", "ptx"), ("mlir", "ptx"), ("cpu", "asm")])
+@pytest.mark.parametrize(("kernel", "case"), CASES, ids=lambda v: getattr(v, "label", ""))
+def test_it_compiles(kernel, case, backend, stage):
+    example = case.build()
+    compilation = kernel.prepare(example.grid, **example.args, **example.options, backend=backend).compilation
+    made = compilation.stage(stage)
+    compilation.raise_if_failed()
+    if made.status == "skipped":
+        pytest.skip(made.reason)
+    assert "bar.sync" in made.text or backend == "cpu"
+
+
+def test_sums_stay_in_one_variable():
+    """The text of a loop over tiles reads as its author would write it: nothing is copied from trip to trip."""
+    kernel = feature_kernels_dots.chain_kernel
+    text = kernel.compile("*fp32, *fp32, i32, 16", backend="cuda").stage("cuda").text
+    inside = text[text.index("for (int j") :]
+    assert "total[r] = fmaf(total_factors[" in inside
+    assert "total[r] = total" not in inside.replace("total[r] = fmaf", "")
