@@ -45,11 +45,9 @@ def _check_shapes(s: Semantics, lhs: Operand, rhs: Operand, span: Span) -> tuple
         pair = f"{s.describe(lhs)} has {left[-1]} columns, but {s.describe(rhs)} has {right[-2]} rows"
         hints = [f"tl.trans({s.short(rhs)})"] if right[-1] == left[-1] else []
         hints += [f"tl.trans({s.short(lhs)})"] if left[-2] == right[-2] else []
-        hint = (
-            f"transpose one: {' or '.join(dict.fromkeys(hints))}"
-            if hints
-            else "columns of the first and rows of the second pair up"
-        )
+        hint = "columns of the first and rows of the second pair up"
+        if hints:
+            hint = f"transpose one: {' or '.join(dict.fromkeys(hints))}"
         raise Mistake("MT224", f"{pair}: they have no product", span, hint)
     return (*left[:-1], right[-1])
 
