@@ -99,7 +99,7 @@ ACTIONS = (
     Action("compile", ("c",), ("f5",), "compile", "Compile now, even if nothing changed", "Kernel"),
     Action("cancel", ("x",), ("ctrl+g",), "", "End what is compiling, running or importing now", "Kernel"),
     Action("info", ("i",), ("f12",), "", "Versions, device, skipped stages and the children's output", "Explorer"),
-    Action("theme", (), (), "", "Choose the colours", "Explorer"),
+    Action("theme", ("T",), (), "", "Choose the colours; each is shown while you choose", "Explorer"),
     Action("reload", (), (), "", "Read the file from disk again", "File"),
     Action("quit", ("q",), ("ctrl+q", "f10"), "quit", "Quit; asks first if there are unsaved edits", "File"),
     Action("back", ("escape",), (), "", "Back: leave the editor, the search or the zoom", "Panes"),

@@ -7,22 +7,26 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
 from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter, NoColor
 
 from explorer.clipboard import copy
 from explorer.engine.client import Engine
 from explorer.model.files import SourceFile, Swap
 from explorer.model.session import Settings
+from explorer.model.state import State
+from explorer.model.theme_names import TERMINAL, THEMES
 from explorer.palette import Commands, Palette
 from explorer.screens.base import EngineFactory
 from explorer.screens.main import MainScreen
 from explorer.terminal import TerminalDriver, TerminalGone, UnreadableInput
-from explorer.themes import THEMES
+from explorer.themes import theme
 
 #: Seconds that leaving may take once the terminal is gone.
 LONGEST_GOODBYE = 3.0
@@ -47,9 +51,37 @@ class ExplorerApp(App[None]):
         **keywords: Any,
     ) -> None:
         super().__init__(**{"driver_class": TerminalDriver, **keywords})
+        self._themes_made: set[str] = set()
         self.animation_level = "none"  # over ssh an animated page is 700 kB, an unanimated one 15
-        self.theme = THEMES[0]
+        self.few_colours = self.console.color_system != "truecolor"
+        self.state = State()
+        self.show_theme(settings.theme or self._remembered_theme())
         self.main = MainScreen(settings, file or SourceFile(settings.path), swap or Swap(settings.path), engine)
+
+    def _remembered_theme(self) -> str:
+        remembered = self.state.get("theme")
+        if remembered in THEMES:
+            return str(remembered)
+        return TERMINAL if self.console.color_system == "standard" else THEMES[0]
+
+    def remember(self, name: str, value: Any) -> None:
+        """Keep a choice for the next session."""
+        try:
+            self.state.set(name, value)
+        except OSError as error:
+            self.notify(str(error), title="This cannot be remembered", severity="warning")
+
+    def show_theme(self, name: str) -> None:
+        """Show a theme of ours; under NO_COLOR the one that needs no colours."""
+        name = TERMINAL if self.no_color else name
+        if name not in self._themes_made:
+            self._themes_made.add(name)
+            self.register_theme(theme(name, self.few_colours))
+        self.theme = name
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What is done to every line that is drawn: NO_COLOR takes all colours away, greys too."""
+        return [NoColor()] if self.no_color else super().get_line_filters()
 
     def get_default_screen(self) -> MainScreen:
         """The main screen is the only one that stays."""
@@ -57,6 +89,8 @@ class ExplorerApp(App[None]):
 
     def on_mount(self) -> None:
         """A terminal that goes away must not take edits with it."""
+        if self.state.notice:
+            self.notify(self.state.notice, severity="warning")
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
             with suppress(NotImplementedError, RuntimeError):  # not the main thread: in tests

@@ -18,6 +18,7 @@ from explorer.engine.limits import Limits
 from explorer.engine.messages import CompileRequest, RunRequest
 from explorer.model.session import Settings
 from explorer.model.source_text import decode
+from explorer.model.theme_names import THEMES
 from mytriton.stage import FAMILIES
 from mytriton.target import BACKENDS, CHIPS
 
@@ -60,6 +61,7 @@ class Options:
     stage: str = ""
     every_stage: bool = False
     folder: str = ""
+    theme: str = ""
 
     def settings(self) -> Settings:
         """What the UI starts with."""
@@ -75,6 +77,7 @@ class Options:
             self.defines,
             self.signature,
             self.execute,
+            self.theme,
         )
 
     def compile_request(
@@ -179,6 +182,7 @@ def _parser() -> _Parser:
         "--signature", metavar="SIG", default="", help='argument types, such as "*fp32:16, *fp32, i32, 64"'
     )
     what.add_argument("--every-stage", action="store_true", help="with --check: after every stage, to find a wrong one")
+    what.add_argument("--theme", metavar="NAME", help=f"colours: {', '.join(THEMES)}")
     what.add_argument("--no-exec", action="store_true", help="never execute the file, only read it")
     instead = parser.add_argument_group("instead of the UI").add_mutually_exclusive_group()
     instead.add_argument("--stages", action="store_true", help="one line a stage: name, status, ms, cause")
@@ -232,6 +236,8 @@ def parse(argv: Sequence[str]) -> Options:
         raise unknown("backend", backend, BACKENDS)
     if found.chip not in CHIPS:
         raise unknown("chip", found.chip, tuple(CHIPS))
+    if found.theme is not None and found.theme not in THEMES:
+        raise unknown("theme", found.theme, THEMES)
     if found.every_stage and not found.check:
         raise Misused("--every-stage says how --check goes about it; give both")
     if found.stage is not None and found.reproduce is None:
@@ -260,4 +266,5 @@ def parse(argv: Sequence[str]) -> Options:
         found.print or found.stage or "",
         found.every_stage,
         found.reproduce or "",
+        found.theme or "",
     )

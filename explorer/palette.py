@@ -11,15 +11,17 @@ from textual.worker import Worker
 from explorer.actions import ACTIONS, shown_keys
 from explorer.model import panes
 from explorer.model.session import BACKENDS
+from explorer.model.theme_names import THEMES
 from explorer.screens.asking import Once
 from explorer.screens.main import MainScreen
-from explorer.themes import THEMES
 
 Entry = tuple[str, Callable[[], object], str]
 
 
 class Palette(CommandPalette, Once[None]):
     """Textual's palette, which searches on for a moment after it was closed: what it then misses is no fault."""
+
+    DEFAULT_CSS = "Palette SearchIcon { display: none; }"
 
     def _gather_commands(self, search_value: str) -> Worker[None]:
         worker = super()._gather_commands(search_value)
@@ -49,7 +51,7 @@ class Commands(Provider):
                 label = f"Example: {kernel.name} {example.label}"
                 yield label, partial(screen.select_example, kernel.name, number), ""
         for theme in THEMES:
-            yield f"Theme: {theme}", partial(setattr, screen.app, "theme", theme), ""
+            yield f"Theme: {theme}", partial(screen.choose_theme, theme), ""
 
     @staticmethod
     def _doer(screen: MainScreen, action: str) -> Callable[[], object]:

@@ -37,11 +37,18 @@ class Asking(Screen[None]):
 
         self._push(Confirm(question, answers), then)
 
-    def choose(self, question: str, options: Sequence[str], current: int, then: Callable[[int], object]) -> None:
-        """Ask for one of a list, by index."""
+    def choose(
+        self,
+        question: str,
+        options: Sequence[str],
+        current: int,
+        then: Callable[[int], object],
+        preview: Callable[[int], object] | None = None,
+    ) -> None:
+        """Ask for one of a list, by index; `preview` shows what each would be like."""
         from explorer.screens.dialogs import Choose
 
-        self._push(Choose(question, options, current), then)
+        self._push(Choose(question, options, current, preview), then)
 
     def ask(self, question: str, value: str, then: Callable[[str], object]) -> None:
         """Ask for a line of text."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import events
@@ -74,16 +74,24 @@ class Confirm(Modal[str]):
 
 
 class Choose(Modal[int]):
-    """Asks for one of a list; dismissed with its index."""
+    """Asks for one of a list; dismissed with its index. `preview` shows what one would be like, also, once nothing is
+    chosen, what was there before."""
 
     DEFAULT_CSS = _BOX.format(name="Choose")
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "cancel")]
 
-    def __init__(self, question: str, options: Sequence[str], current: int = 0) -> None:
+    def __init__(
+        self,
+        question: str,
+        options: Sequence[str],
+        current: int = 0,
+        preview: Callable[[int], object] | None = None,
+    ) -> None:
         super().__init__()
         self._question = question
         self._options = options
         self._current = current
+        self._preview = preview
 
     def compose(self) -> ComposeResult:
         """The question and the list."""
@@ -100,6 +108,17 @@ class Choose(Modal[int]):
         if event.key.isdigit() and 1 <= int(event.key) <= len(self._options):
             event.stop()
             self.dismiss(int(event.key) - 1)
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Moving shows what it would be like."""
+        if self._preview is not None:
+            self._preview(event.option_index)
+
+    def action_cancel(self) -> None:
+        """Choose nothing."""
+        if self._preview is not None:
+            self._preview(self._current)
+        self.dismiss(None)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter or a click chooses."""

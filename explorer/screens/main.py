@@ -8,12 +8,12 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from explorer.actions import ACTIONS, Action
+from explorer.screens.appearance import Appearance
 from explorer.screens.comparing import Comparing
 from explorer.screens.editing import Editing
 from explorer.screens.failing import Failing
 from explorer.screens.replacing import Replacing
 from explorer.screens.watching import Watching
-from explorer.themes import THEMES
 from explorer.widgets.code_view import CodeView
 
 
@@ -28,7 +28,7 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     return made
 
 
-class MainScreen(Replacing, Editing, Failing, Watching, Comparing):
+class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Appearance):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)
@@ -60,8 +60,3 @@ class MainScreen(Replacing, Editing, Failing, Watching, Comparing):
         from explorer.screens.info import info_lines
 
         self.show_text("Information", info_lines(self.session, str(self.app.console.color_system or "no")))
-
-    def action_theme(self) -> None:
-        """Choose the colours."""
-        current = THEMES.index(self.app.theme) if self.app.theme in THEMES else 0
-        self.choose("Colours", THEMES, current, lambda index: setattr(self.app, "theme", THEMES[index]))

@@ -16,7 +16,8 @@ class Page(Modal[Answer]):
     """A title, lines, and the keys that act here."""
 
     DEFAULT_CSS = """
-    Page { background: $background; & > CodeView { height: 1fr; } & > .title { background: $primary; } }
+    Page { background: $background; & > CodeView { height: 1fr; } & > .title { background: $primary; }
+           &:ansi > .title { background: ansi_default; text-style: bold reverse; } }
     """
 
     def __init__(self, title: str, keys: str, lines: list[str]) -> None:

@@ -71,13 +71,19 @@ class CodeView(ChangedRows, ScrollView, can_focus=True):
         & > .code--gutter { color: $text-accent; text-style: bold; }
         & > .code--cursor { background: $surface-lighten-2; }
         & > .code--linked { background: $primary; color: $foreground; text-style: bold; }
-        & > .code--match { background: $warning-muted; text-style: underline; }
+        & > .code--match { background: $warning-muted; color: $foreground; text-style: underline; }
         & > .code--added { background: $success-muted; }
         & > .code--removed { background: $error-muted; }
         & > .code--moved { background: $accent-muted; }
         & > .code--failed { background: $error-muted; }
         & > .code--fault { text-style: bold underline; }
         & > .code--word { text-style: bold reverse; }
+        &:ansi {
+            & > .code--cursor { background: ansi_default; text-style: underline; }
+            & > .code--linked { background: ansi_default; text-style: bold reverse; }
+            & > .code--match { background: ansi_default; text-style: reverse; }
+            & > .code--added, & > .code--removed, & > .code--moved, & > .code--failed { background: ansi_default; }
+        }
     }
     """
 

@@ -16,16 +16,20 @@ from explorer.widgets.text_line import Part, TextLine
 class Heading(TextLine):
     """The first row of a pane. The pane in focus has a sign and a colour."""
 
-    DEFAULT_CSS = "Heading { background: $panel; color: $foreground; text-style: bold; }"
+    DEFAULT_CSS = """
+    Heading {
+        background: $panel; color: $foreground; text-style: bold;
+        &.-focus { background: $primary; }
+        &:ansi { text-style: bold underline; }
+        &.-focus:ansi { background: ansi_default; text-style: bold reverse; }
+    }
+    """
 
 
 class Pane(Vertical):
     """Number, name and body; `name` is the pane's id in the model."""
 
-    DEFAULT_CSS = """
-    Pane { width: 1fr; height: 1fr; }
-    Pane:focus-within > Heading { background: $primary; }
-    """
+    DEFAULT_CSS = "Pane { width: 1fr; height: 1fr; }"
 
     def __init__(self, name: str, number: int, body: CodeView | SourceEditor) -> None:
         super().__init__(id=f"pane-{name}", name=name)
@@ -56,6 +60,7 @@ class Pane(Vertical):
     def show_heading(self) -> None:
         """Bring the heading up to date."""
         focus = self.has_focus_within
+        self.heading.set_class(focus, "-focus")  # Textual looks at `:focus-within` where the whole screen is painted
         note = f"{self.listing.note} " if self.listing.note else ""
         self.heading.show(
             [Part(f"{'>' if focus else ' '}{self.number} {self.listing.title}", "", f"pane({self.number})")],

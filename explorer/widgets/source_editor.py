@@ -35,6 +35,13 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
         & > .source--found { background: $warning-muted; text-style: underline; }
         & > .text-area--cursor-line { background: $surface-lighten-2; }
         & > .text-area--cursor-gutter { background: $surface-lighten-2; color: $foreground; }
+        & > .text-area--gutter { color: $foreground-muted; }
+        &:ansi {
+            & > .source--linked { background: ansi_default; text-style: bold reverse; }
+            & > .text-area--cursor-line { background: ansi_default; text-style: underline; }
+            & > .text-area--cursor-gutter { background: ansi_default; text-style: bold; }
+            & > .text-area--selection { background: ansi_default; text-style: reverse; }
+        }
     }
     """
 

@@ -34,5 +34,7 @@ def syntax_styles(widget: Widget) -> dict[str, Style]:
             colour = (background + Color.parse(variables[variable])).rich_color
         except (KeyError, ValueError):  # a theme of the user's need not define everything
             colour = None
-        styles[name] = Style(color=colour, bold=True if attribute == "bold" else None)
+        # The terminal's own colours have no weaker one that is sure to be seen.
+        faint = name == "comment" and widget.app.native_ansi_color
+        styles[name] = Style(color=colour, bold=True if attribute == "bold" else None, dim=True if faint else None)
     return styles

@@ -39,8 +39,9 @@ async def make_engine(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> As
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """State goes to a temporary folder; colours and the clipboard do not depend on the terminal that runs the tests."""
+    """Files of the user are in a temporary folder; colours and the clipboard are not those of the terminal around."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("TERM", "xterm-256color")
     for name in ("NO_COLOR", "TMUX", "STY", "SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY"):
