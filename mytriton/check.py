@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from mytriton.launch import JITFunction
 from mytriton.layout.program import LaidOut
 from mytriton.origin import Origin, find_origin, stored_blocks
 from mytriton.running import Array, Progress, ReadyExample, interpreted
-from mytriton.source import SourceUnit
 from mytriton.stage import Compilation
 from mytriton.target import Target
 
@@ -30,7 +29,7 @@ LOOKING = 5.0
 class Report:
     """An example's result. `device` says what ran it, `reference` what it was compared with ("NumPy", or "interpreter"
     if the example has no `expected`); `seconds` is one launch, compiled before. `origin` is what writes the first wrong
-    element, if that was found; its span is in `units`."""
+    element, if that was found; its span is in the units of `compilation`."""
 
     label: str
     backend: str
@@ -38,8 +37,8 @@ class Report:
     reference: str
     outputs: tuple[OutputReport, ...]
     seconds: float
+    compilation: Compilation = field(repr=False)
     origin: Origin | None = None
-    units: tuple[SourceUnit, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -65,7 +64,7 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target, progre
     ready = ReadyExample(kernel, example, target, progress)
     seconds, compilation = ready.run(), ready.launch.compilation
     outputs = compared(example, before, ready.arrays(), expected, first_ssa(compilation))
-    report = Report(case.label, target.backend, ready.device, reference, outputs, seconds, units=compilation.units)
+    report = Report(case.label, target.backend, ready.device, reference, outputs, seconds, compilation)
     wrong = next((o for o in outputs if not o.ok), None)
     if wrong is None or wrong.first is None:
         return report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class OutputReport:
     is_output: bool = True
     nans: int = 0
     infinities: int = 0
-    picture: tuple[str, ...] = ()
+    picture: tuple[str, ...] = field(default=(), repr=False)
     pattern: str = ""
 
     @property

@@ -196,7 +196,7 @@ def test_a_mismatch_comes_with_its_map_and_what_wrote_it(backend):
     )
     assert report.origin is not None
     assert (report.origin.program, report.origin.lane, report.origin.holder) == ((2, 0, 0), 0, None)
-    assert "tl.store(out + i" in report.units[0].text.splitlines()[report.origin.span.line - 1]
+    assert "tl.store(out + i" in report.compilation.units[0].text.splitlines()[report.origin.span.line - 1]
     assert check_example(double, case("right(n=10)"), Target(backend=backend)).origin is None
 
 

@@ -65,12 +65,12 @@ class Channel:
         # The author's code forked: what returns from it here is a second worker, which must not answer too.
         self._forked = True
 
-    def enter(self, stage: str, doing: str, backend: str = "") -> None:
+    def enter(self, stage: str, doing: str, backend: str = "", progress: str = "") -> None:
         """Say what is about to be done, so that it is known should the process die of it; raises `Abandoned` if the
         job is wanted no more. `doing` reads after "while"."""
         if self._generation in self._abandoned:
             raise Abandoned
-        self.send(Entering(self._generation, stage, doing, backend))
+        self.send(Entering(self._generation, stage, doing, backend, progress))
         if stage in self._faults:
             faults.commit(self._faults[stage])
 

@@ -19,8 +19,9 @@ from explorer.model.result import ChildFailure, ExampleInfo, RunReport
 __all__ = ["SLOW_STAGES", "CompileRequest", "Engine", "Event", "RunRequest"]
 
 #: A superseded compilation may finish the native stage it is in if that takes no longer than this; the tools child has
-#: no spare, and its stages are slow. User code gets no grace.
-_COMPILE_GRACE, _TOOLS_GRACE = 0.1, 1.0
+#: no spare, and its stages are slow. User code gets no grace, but for ending by itself what is cancelled: what it has
+#: loaded is then kept.
+_COMPILE_GRACE, _TOOLS_GRACE, _CANCEL_GRACE = 0.1, 1.0, 0.3
 _TICK = 0.1
 
 
@@ -55,6 +56,7 @@ class Engine:
                 role,
                 [*(command or default_command()), *(["--cold"] if once else [])],
                 grace=grace,
+                cancel_grace=_CANCEL_GRACE if role == "runner" else 0.0,
                 spare=spare and not once,
                 memory_limit=self.limits.memory_gb * 1e9,
                 on_message=self._received,

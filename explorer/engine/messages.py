@@ -85,12 +85,14 @@ class RunFinished:
 
 @dataclass(frozen=True, slots=True)
 class StillRunning:
-    """A request that takes long, sent every half second: which child, at what, since when."""
+    """A request that takes long, sent every half second: which child, at what, since when, and how far it has got
+    ("12 of 64 programs", if that is known)."""
 
     generation: int
     child: str
     stage: str
     seconds: float
+    progress: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +247,14 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Entering:
-    """What the child does from now on: the last of these names the culprit if it dies. `doing` reads after "while"."""
+    """What the child does from now on, or how far it has got: the last of these names the culprit if it dies. `doing`
+    reads after "while"."""
 
     generation: int
     stage: str
     doing: str
     backend: str = ""
+    progress: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from explorer.engine import messages
 from explorer.model.codec import from_json, to_json
 
 #: Both ends must agree; a child says its version in `Hello`.
-VERSION = 1
+VERSION = 2
 
 _HEADER = struct.Struct(">I")
 #: No message comes near this; a longer one means that somebody else wrote into the pipe.

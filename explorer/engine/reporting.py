@@ -8,15 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 from explorer.engine.messages import RunRequest
+from explorer.engine.plain import to_plain
 from explorer.engine.views import diagnostic_view, place
+from explorer.model.measured import BenchView
 from explorer.model.result import DiagnosticView, OutputReport, RunReport, StepView
 from mytriton import check, comparison
 from mytriton.backends.nvidia.device import probe
+from mytriton.bench import bench_example
 from mytriton.diagnostics import CompileError, LaunchError
 from mytriton.examples import Example, ExampleCase
 from mytriton.launch import JITFunction
 from mytriton.locate import Step, locate
+from mytriton.running import Progress
 from mytriton.target import Target
+
+_GPU = ("cuda", "mlir")
 
 
 def diagnosed(error: CompileError, path: str) -> tuple[DiagnosticView, ...]:
@@ -24,11 +30,11 @@ def diagnosed(error: CompileError, path: str) -> tuple[DiagnosticView, ...]:
     return tuple(diagnostic_view(d, error.units, path) for d in error.diagnostics)
 
 
-def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str) -> RunReport:
+def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, progress: Progress) -> RunReport:
     """Run a case on a backend and compare its outputs; raises what compiling and launching raise."""
-    chip = _chip_here() if backend in ("cuda", "mlir") else request.chip
-    report = check.check_example(kernel, _redefined(case, request), Target(backend, chip))
+    report = check.check_example(kernel, _redefined(case, request), _target(request, backend), progress)
     changed = [o.name for o in report.outputs if not o.is_output]
+    found, compilation = report.origin, report.compilation
     return RunReport(
         report.ok,
         report.backend,
@@ -37,20 +43,52 @@ def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend
         seconds=report.seconds,
         reference=report.reference,
         message=f"{', '.join(changed)} should not have changed" if changed else "",
+        origin=str(found) if found is not None else "",
+        origin_line=place(found.span, compilation.units, request.path)[0] if found is not None else None,
+        chip=compilation.target.chip if backend in _GPU else "",
+        num_warps=compilation.target.num_warps,
+        constexprs={name: to_plain(value) for name, value in compilation.specialization.constexprs},
     )
+
+
+def benched(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, progress: Progress) -> BenchView:
+    """Time a case on a backend; raises what compiling and launching raise."""
+    target = _target(request, backend)
+    found = bench_example(kernel, _redefined(case, request), target, seconds=request.seconds, progress=progress)
+    samples, work, peak = found.samples, found.work, found.peak
+    return BenchView(
+        median=samples.median,
+        p10=samples.quantile(0.1),
+        q1=samples.quantile(0.25),
+        q3=samples.quantile(0.75),
+        p90=samples.quantile(0.9),
+        runs=len(samples.seconds),
+        clock=samples.clock,
+        read=work.read,
+        written=work.written,
+        flops=dict(work.flops),
+        programs=work.programs,
+        counted=work.counted,
+        reason=work.reason,
+        peak_bandwidth=peak.bandwidth,
+        peak_flops=found.peak_flops or 0.0,
+        peak=peak.source,
+    )
+
+
+def _target(request: RunRequest, backend: str) -> Target:
+    return Target(backend, _chip_here() if backend in _GPU else request.chip)
 
 
 def located(
     kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, listener: Callable[[Step], None]
 ) -> RunReport:
     """Run a case after every stage and find the first that differs; raises what compiling and launching raise."""
-    chip = _chip_here() if backend in ("cuda", "mlir") else request.chip
-    found = locate(kernel, _redefined(case, request), Target(backend, chip), listener)
+    found = locate(kernel, _redefined(case, request), _target(request, backend), listener)
     steps = [StepView(step.stage, step.ok, _step_text(step)) for step in found.steps]
     if found.origin is not None:
         lines = place(found.origin.span, found.units, request.path)
-        where = f"program {found.origin.program}, lane {found.origin.lane}"
-        steps[-1] = replace(steps[-1], text=f"{steps[-1].text}; written by {where}", line=lines[0])
+        steps[-1] = replace(steps[-1], text=f"{steps[-1].text}; written by {found.origin}", line=lines[0])
     last = found.steps[-1]
     views = tuple(_output_view(o) for o in last.outputs)
     reference = "NumPy" if found.has_reference else "the first stage"
@@ -91,4 +129,5 @@ def _chip_here() -> str:
 
 def _output_view(o: comparison.OutputReport) -> OutputReport:
     first = (o.first, str(o.actual), str(o.expected)) if o.first is not None else (None, "", "")
-    return OutputReport(o.name, o.ok, o.max_abs, o.max_rel, o.max_ulp, o.mismatches, o.size, *first)
+    view = OutputReport(o.name, o.ok, o.max_abs, o.max_rel, o.max_ulp, o.mismatches, o.size, *first)
+    return replace(view, nans=o.nans, infinities=o.infinities, pattern=o.pattern, picture=o.picture)

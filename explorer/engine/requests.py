@@ -38,7 +38,7 @@ class CompileRequest:
 class RunRequest:
     """Run one example of a kernel on a backend and check it. With `fallback` a backend that cannot run here is replaced
     by `cpu`, or `interp` where that one cannot either, and the report says so. With `every_stage` it is run after every
-    stage, to find the one that breaks the numbers."""
+    stage, to find the one that breaks the numbers; with `bench` it is checked and then timed for `seconds`."""
 
     path: str
     text: str
@@ -50,6 +50,8 @@ class RunRequest:
     example: int = 0
     fallback: bool = True
     every_stage: bool = False
+    bench: bool = False
+    seconds: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

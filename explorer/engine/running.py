@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from explorer.engine.arguments import type_text
 from explorer.engine.child import Abandoned, Channel
 from explorer.engine.loading import Loaded, LoadFailed, described, load, print_own_frames
 from explorer.engine.plain import to_plain
-from explorer.engine.reporting import checked, diagnosed, located
+from explorer.engine.reporting import benched, checked, diagnosed, located
 from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
 from mytriton import backends
 from mytriton.diagnostics import CompileError, MytritonError
@@ -150,6 +151,30 @@ class Worker:
         if request.every_stage:
             found = located(kernel, case, request, backend, self._after)
             return replace(found, kernel=kernel.name, example=case.label, note=note)
-        self._channel.enter("run", f"running {kernel.name}, {case.label}, on backend {backend}")
-        found = checked(kernel, case, request, backend)
-        return replace(found, kernel=kernel.name, example=case.label, note=note)
+        told = Told(self._channel, f"running {kernel.name}, {case.label}, on backend {backend}")
+        found = checked(kernel, case, request, backend, told)
+        found = replace(found, kernel=kernel.name, example=case.label, note=note)
+        if request.bench:
+            told = Told(self._channel, f"benching {kernel.name}, {case.label}, on backend {backend}")
+            found = replace(found, bench=benched(kernel, case, request, backend, told))
+        return found
+
+
+#: Seconds between two words about how far a run has got.
+_TELL_EVERY = 0.25
+
+
+class Told:
+    """Passes on how far something has got, not too often; raises `Abandoned` once nobody wants it any more."""
+
+    def __init__(self, channel: Channel, doing: str) -> None:
+        self._channel, self._doing = channel, doing
+        self._next = 0.0
+        channel.enter("run", doing)
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """`done` of `total`."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _TELL_EVERY
+            self._channel.enter("run", self._doing, progress=f"{done} of {total} {what}")

@@ -52,6 +52,7 @@ class Supervisor:
         command: Sequence[str],
         *,
         grace: float,
+        cancel_grace: float = 0.0,
         spare: bool,
         memory_limit: float,
         on_message: Callable[[Job, Any], None],
@@ -62,6 +63,7 @@ class Supervisor:
         self.current: Process | None = None
         self.spare: Process | None = None
         self._command, self._grace, self._wants_spare = command, grace, spare
+        self._cancel_grace = cancel_grace
         self._memory_limit = memory_limit
         self._on_message, self._on_failure, self._on_log = on_message, on_failure, on_log
         self._queue: list[Task] = []
@@ -105,7 +107,7 @@ class Supervisor:
         """Drop the jobs of these kinds, waiting or running, without a word."""
         self._queue = [task for task in self._queue if not isinstance(task.job, tuple(kinds))]
         if self._running is not None and isinstance(self._running.job, tuple(kinds)):
-            self._abandon()
+            self._abandon(self._grace)
 
     def stop(self) -> None:
         """Drop all jobs and end the child, until there is another job."""
@@ -113,10 +115,16 @@ class Supervisor:
         self._replace("not needed", start=False)
 
     def cancel(self, because: str = "cancelled") -> None:
-        """End the running job and drop the waiting ones: they fail for that reason."""
+        """End the running job and drop the waiting ones: they fail for that reason, at once. A child that has a
+        `cancel_grace` may end the job by itself until that is over, and is kept."""
         waiting, self._queue = self._queue, []
-        if self._running is not None and not self._running.abandoned:
-            self._end(because)
+        task, process = self._running, self.current
+        if task is not None and process is not None and not task.abandoned:
+            if task.taken and self._cancel_grace:
+                self._on_failure(task.job, self._failure(task, because, process.log))
+                self._abandon(self._cancel_grace)
+            else:
+                self._end(because)
         for task in waiting:
             self._on_failure(task.job, self._failure(task, because, ()))
 
@@ -147,17 +155,17 @@ class Supervisor:
             self._end(f"killed for using more than {self._memory_limit / 1e9:.1f} GB of memory")
         elif now - max(task.told, task.started) >= 0.5:
             task.told = now
-            return StillRunning(task.job.generation, self.role, task.at.stage, elapsed)
+            return StillRunning(task.job.generation, self.role, task.at.stage, elapsed, task.at.progress)
         return None
 
-    def _abandon(self) -> None:
+    def _abandon(self, grace: float) -> None:
         task = self._running
         if task is None or task.abandoned:
             return
         task.abandoned = time.monotonic()
         if self.current is not None:
             self.current.send(Abandon(task.job.generation))
-        asyncio.get_running_loop().call_later(self._grace, self._grace_over, task)
+        asyncio.get_running_loop().call_later(grace, self._grace_over, task)
 
     def _grace_over(self, task: Task) -> None:
         # To kill it before a spare is ready takes longer than most native stages do; `tick` ends it all the same. User

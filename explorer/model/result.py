@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from explorer.model.measured import BenchView
+
 Status = Literal["ok", "no change", "failed", "crashed", "skipped", "cached"]
 
 
@@ -182,7 +184,8 @@ class ModuleInfo:
 @dataclass(frozen=True, slots=True)
 class OutputReport:
     """One output against its reference: largest errors, mismatches of `size` elements, and the first mismatch (index
-    and both values as text)."""
+    and both values as text). Of the mismatches one value is NaN in `nans`, and infinite in `infinities`; `pattern` says
+    where they are, if that is simple, and `picture` shows it."""
 
     name: str
     ok: bool
@@ -194,6 +197,10 @@ class OutputReport:
     first_index: tuple[int, ...] | None = None
     actual: str = ""
     expected: str = ""
+    nans: int = 0
+    infinities: int = 0
+    pattern: str = ""
+    picture: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +221,8 @@ class RunReport:
     `backend` and `device` are what it really ran on; `note` says so if another backend was asked for. `reference` is
     what the outputs were compared with ("NumPy" or "interpreter"). `message` is why it could not run or failed as a
     whole; `unavailable` is True if the backend cannot run on this machine at all. `steps` are there if it was run after
-    every stage: the last one is the first that differs, if one does.
+    every stage: the last one is the first that differs, if one does. `origin` says what wrote the first wrong element,
+    in file line `origin_line`. `bench` is there if it was timed. `chip` is empty unless it ran on a GPU.
     """
 
     ok: bool
@@ -230,6 +238,12 @@ class RunReport:
     unavailable: bool = False
     diagnostics: tuple[DiagnosticView, ...] = ()
     steps: tuple[StepView, ...] = ()
+    origin: str = ""
+    origin_line: int | None = None
+    bench: BenchView | None = None
+    chip: str = ""
+    num_warps: int = 0
+    constexprs: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

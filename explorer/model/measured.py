@@ -1,0 +1,74 @@
+"""What a bench measured and counted, as it crosses the process line, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class BenchView:
+    """Seconds of `runs` launches by `clock`: median, quartiles and tenths. `read`, `written` (bytes) and `flops` (by
+    type) are what a launch has to do, counted in `counted` of its `programs`; `reason` says why they are not known.
+    `peak_bandwidth` and `peak_flops` are what the device does at most in a second, known from `peak`; 0 if they are not
+    known."""
+
+    median: float
+    p10: float
+    q1: float
+    q3: float
+    p90: float
+    runs: int
+    clock: str
+    read: int = 0
+    written: int = 0
+    flops: dict[str, int] = field(default_factory=dict)
+    programs: int = 0
+    counted: int = 0
+    reason: str = ""
+    peak_bandwidth: float = 0.0
+    peak_flops: float = 0.0
+    peak: str = ""
+
+    @property
+    def bytes(self) -> int:
+        """What must be moved."""
+        return self.read + self.written
+
+    @property
+    def total_flops(self) -> int:
+        """Operations of all types."""
+        return sum(self.flops.values())
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes a second."""
+        return self.bytes / self.median
+
+    @property
+    def flop_rate(self) -> float:
+        """Operations a second."""
+        return self.total_flops / self.median
+
+    @property
+    def intensity(self) -> float:
+        """Operations a byte; 0 if either is."""
+        return self.total_flops / self.bytes if self.bytes else 0.0
+
+    @property
+    def ridge(self) -> float:
+        """The intensity from which on computing is the limit, not memory; 0 if a limit is not known."""
+        return self.peak_flops / self.peak_bandwidth if self.peak_bandwidth else 0.0
+
+    @property
+    def limit(self) -> str:
+        """What limits a launch with this work: "memory", "computing", or nothing that is known."""
+        if self.bytes and self.peak_bandwidth and (not self.total_flops or self.intensity <= (self.ridge or 1e300)):
+            return "memory"
+        return "computing" if self.total_flops and self.peak_flops else ""
+
+    @property
+    def share(self) -> float:
+        """How much of its limit a launch reaches, from 0 to 1 (or more, out of caches); 0 if no limit is known."""
+        if self.limit == "memory":
+            return self.bandwidth / self.peak_bandwidth
+        return self.flop_rate / self.peak_flops if self.limit else 0.0
