@@ -54,6 +54,8 @@ ACTIONS = (
     Action("stage(1)", ("right_square_bracket",), ("f7",), "stage", "Next stage in the listing", "Panes"),
     Action("choose", ("e",), ("f4",), "kernel", "Choose the kernel and the example", "Kernel"),
     Action("signature", ("a",), ("ctrl+t",), "", "Give the argument types and constexprs to compile for", "Kernel"),
+    Action("problem(1)", (), ("alt+n",), "", "Go to the next error or warning of the file", "Editor"),
+    Action("problem(-1)", (), ("alt+p",), "", "Go to the previous error or warning of the file", "Editor"),
     Action("replace", (), ("ctrl+f",), "", "Find and replace in the editor; in a listing, find", "Editor"),
     Action(
         "comment", (), ("ctrl+underscore",), "", "Make the selected lines comments, or code again", "Editor", "editor"

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from textual import on
+from textual.widgets import TextArea
+
 from explorer.model.editing import duplicate, move, place_named, toggle_comment
+from explorer.model.problems import first, next_place, told
 from explorer.screens.base import MainBase
 from explorer.widgets.code_view import CodeView
+from explorer.widgets.status import key_parts
+from explorer.widgets.text_line import Part, TextLine
 
 
 class Editing(MainBase):
@@ -27,6 +33,31 @@ class Editing(MainBase):
                 body.go_to(*place)
 
         self.ask(f"Go to line of {pane.name} (1 to {max(1, lines)}), or line:column", "", answered)
+
+    def action_problem(self, step: int) -> None:
+        """Go to the next or previous finding."""
+        row, column = self.editor.cursor_location
+        place = next_place(self.session.problems, (row + 1, column + 1), step)
+        if place is not None:
+            self.go_to_pane("source")
+            self.editor.go_to(*place)
+        elif self.session.problems:
+            self.go_to_pane("problems")  # they are about no line of the file
+        else:
+            self.app.notify("No problems.")
+
+    def show_keys(self) -> None:
+        """The key bar; what is wrong with the line that the cursor of the editor is in takes its place."""
+        findings = self.editor.findings if self.editor.has_focus else ()
+        if findings:
+            style = "bad" if first(findings).severity == "error" else "doubtful"
+            self.query_one("#keys", TextLine).show([Part(f" {told(findings)}", style)], key_parts(True, 0))
+        else:
+            super().show_keys()
+
+    @on(TextArea.SelectionChanged)
+    def _cursor_moved(self) -> None:
+        self.show_keys()
 
     def action_comment(self) -> None:
         """Comment the selected lines, or make them code again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -14,24 +15,32 @@ from textual.widgets.text_area import DocumentNavigator, WrappedDocument
 
 from explorer.highlight import Highlighted, tokenizer
 from explorer.model.links import reveal as reveal_rows
+from explorer.model.problems import words
 from explorer.model.result import DiagnosticView
 from explorer.widgets.document import PythonDocument
 from explorer.widgets.editor_commands import EditorCommands
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
-from explorer.widgets.text_line import visible
+from explorer.widgets.text_line import fitted, visible
 
 
 class SourceEditor(EditorCommands, ChangedRows, TextArea):
     """Python text. `marked` puts findings at their lines: a letter in the gutter and an underline in the text."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"source--linked", "source--error", "source--warning", "source--found"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "source--linked",
+        "source--error",
+        "source--warning",
+        "source--found",
+        "source--said",
+    }
     DEFAULT_CSS = """
     SourceEditor, SourceEditor:focus {
         background: $background; color: $foreground; border: none; padding: 0; scrollbar-size: 0 1;
         & > .source--linked { background: $primary; color: $foreground; text-style: bold; }
         & > .source--error { color: $text-error; text-style: underline; }
         & > .source--warning { color: $text-warning; text-style: underline; }
+        & > .source--said { color: $text-error; text-style: italic; }
         & > .source--found { background: $warning-muted; text-style: underline; }
         & > .text-area--cursor-line { background: $surface-lighten-2; }
         & > .text-area--cursor-gutter { background: $surface-lighten-2; color: $foreground; }
@@ -133,8 +142,14 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
             start, end = max(0, len(line.rstrip()) - 1), len(line)
         return start, max(end, start + 1)
 
+    @property
+    def findings(self) -> Sequence[DiagnosticView]:
+        """What is wrong with the line that the cursor is in."""
+        return self._marks.get(self.cursor_location[0], ())
+
     def make_row(self, y: int) -> Strip:
-        """A row of TextArea's, with a sign in the gutter: E or W for a finding, > for a link."""
+        """A row of TextArea's, with a sign in the gutter: E or W for a finding, > for a link. Findings are told of
+        behind the line, as far as there is room."""
         strip = TextArea.render_line(self, y)
         row = round(self.scroll_y) + y
         if row >= self.document.line_count:
@@ -142,15 +157,27 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
         marks = self._marks.get(row, ())
         if marks:
             error = any(mark.severity == "error" for mark in marks)
+            strip = self._put(strip, self._end_of(row) + 2, words(marks), "source--said")
             return self._signed(strip, "E" if error else "W", "bad" if error else "doubtful")
         return self._signed(strip, ">", "source--linked") if row in self._linked else strip
 
+    def _end_of(self, row: int) -> int:
+        """The column of the window behind the text of a row."""
+        text = visible(self.document.get_line(row)).expandtabs(self.indent_width)
+        return self.gutter_width + cell_len(text) - round(self.scroll_x)
+
     def _signed(self, strip: Strip, sign: str, style: str) -> Strip:
-        at = self.gutter_width - 2
-        middle = Segment.apply_style(strip.crop(at, at + 1), post_style=self._style(style))
-        return Strip.join(
-            [strip.crop(0, at), Strip([Segment(sign, s.style) for s in middle][:1], 1), strip.crop(at + 1)]
-        )
+        return self._put(strip, self.gutter_width - 2, sign, style, 1)
+
+    def _put(self, strip: Strip, at: int, text: str, style: str, least: int = 8) -> Strip:
+        """`text` in a row from a column on, on the row's background, if `least` columns of it can be seen."""
+        text = fitted(text, self.size.width - at)
+        width = cell_len(text)
+        if at < 0 or self.size.width - at < least:
+            return strip
+        under = next(iter(Segment.apply_style(strip.crop(at, at + 1), post_style=self._style(style))), None)
+        middle = Strip([Segment(text, under.style if under is not None else None)], width)
+        return Strip.join([strip.crop(0, at), middle, strip.crop(at + width)])
 
     def on_text_area_changed(self) -> None:
         """Some line changed: carried states from the top on are computed anew as far as they are shown."""
