@@ -32,7 +32,7 @@ def test_the_next_place() -> None:
 
 
 async def test_a_finding_is_told_behind_its_line_and_below_at_the_cursor(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py", (160, 50)) as e:
+    async with explorer(tmp_path / "add.py", (120, 40)) as e:
         await e.press("x")
         await e.answer(fail="tree", diagnostic=replace(WRONG, hint="give one"))
         await settled(e.pilot)
