@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.model.result import ChangeView, DiagnosticView, LineView, StageView
+from explorer.model.result import ChangeView, DiagnosticView, Frame, LineView, StageView, UnitView
 from mytriton.diagnostics import Diagnostic, render
 from mytriton.source import SourceUnit, Span
 from mytriton.stage import Line, Stage
@@ -25,9 +25,19 @@ def place(span: Span | None, units: Sequence[SourceUnit], path: str) -> Place:
     return _NOWHERE
 
 
+def frames(span: Span | None, units: Sequence[SourceUnit], path: str) -> tuple[Frame, ...]:
+    """The places on the way to inlined code, from the helper's out to the kernel's; none for the kernel's own code."""
+    found: list[Frame] = []
+    while span is not None and span.unit < len(units) and (found or span.call_site is not None):
+        unit = units[span.unit]
+        found.append(Frame(unit.name, unit.file_line(span), "" if unit.path == path else unit.path))
+        span = span.call_site
+    return tuple(found)
+
+
 def line_view(line: Line, units: Sequence[SourceUnit], path: str) -> LineView:
     """One line of a listing."""
-    return LineView(line.text, *place(line.span, units, path), line.values)
+    return LineView(line.text, *place(line.span, units, path), line.values, frames(line.span, units, path))
 
 
 def diagnostic_view(finding: Diagnostic, units: Sequence[SourceUnit], path: str) -> DiagnosticView:
@@ -68,4 +78,9 @@ def stage_view(
         stage.reason,
         pending,
         stage.culprit,
+        _elsewhere(units, path) if stage.name == "ssa" else (),
     )
+
+
+def _elsewhere(units: Sequence[SourceUnit], path: str) -> tuple[UnitView, ...]:
+    return tuple(UnitView(u.path, u.name, u.first_line, u.text) for u in units if u.path != path)

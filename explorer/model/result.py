@@ -15,8 +15,19 @@ Status = Literal["ok", "no change", "failed", "crashed", "skipped", "cached"]
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """A place in a function on the way to inlined code: its name, and the line of its file. `path` is "" for the file
+    being edited."""
+
+    name: str
+    line: int
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LineView:
-    """One line of a listing, the range of the file it came from, and the ids of the SSA values it mentions."""
+    """One line of a listing, the range of the file it came from, and the ids of the SSA values it mentions, first those
+    it defines. Code inlined from a helper has `frames`: from the place in the helper out to the one in the kernel."""
 
     text: str
     line: int | None = None
@@ -24,6 +35,17 @@ class LineView:
     end_line: int | None = None
     end_column: int | None = None
     values: tuple[str, ...] = ()
+    frames: tuple[Frame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitView:
+    """A helper of another file: what it is called, and its text, which begins at line `first_line` of that file."""
+
+    path: str
+    name: str
+    first_line: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +85,8 @@ class DiagnosticView:
 class StageView:
     """One step of a compilation. `ms` is its time, `stats` integers worth showing, `reason` why it was skipped or how
     it crashed; `language` names the highlighter. `pending` means that the lines are not there yet: the same stage
-    follows once more with them. `culprit` is the row that a failed stage failed at, in what it was given."""
+    follows once more with them. `culprit` is the row that a failed stage failed at, in what it was given. The stage
+    `ssa` has the helpers of other files that were inlined (`units`)."""
 
     name: str
     kind: str
@@ -77,6 +100,7 @@ class StageView:
     reason: str = ""
     pending: bool = False
     culprit: int | None = None
+    units: tuple[UnitView, ...] = ()
 
     @property
     def ok(self) -> bool:
