@@ -1,10 +1,21 @@
-"""Which rows of a listing came from a source line. The printers say so line by line; nothing is guessed here."""
+"""Which rows of a listing came from a place in the source. The printers say so line by line; nothing is guessed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from explorer.model.result import LineView
+from explorer.model.result import Frame, LineView
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the file; `frames` is the way in which its code was inlined, if one of several is meant: then they lead
+    from the helper (which may be in another file) out to the kernel."""
+
+    line: int
+    frames: tuple[Frame, ...] = ()
 
 
 class Links:
@@ -13,32 +24,107 @@ class Links:
     def __init__(self, lines: Sequence[LineView]) -> None:
         self._lines = lines
         self._starts: dict[int, list[int]] | None = None
+        self._inlined: dict[int, list[int]] = {}
         self._spanning: list[tuple[int, int, int]] = []
+        self._places: dict[Place, list[int]] = {}
 
     def _build(self) -> dict[int, list[int]]:
         starts: dict[int, list[int]] = {}
         for row, view in enumerate(self._lines):
-            if view.line is not None:
-                starts.setdefault(view.line, []).append(row)
-                if view.end_line is not None and view.end_line > view.line:
-                    self._spanning.append((view.line, view.end_line, row))
+            line = view.line
+            if line is None:
+                continue
+            rows = starts.get(line)
+            if rows is None:
+                starts[line] = [row]
+            else:
+                rows.append(row)
+            if view.end_line is not None and view.end_line > line:
+                self._spanning.append((line, view.end_line, row))
+            for outer in {f.line for f in view.frames if not f.path} - {line} if view.frames else ():
+                self._inlined.setdefault(outer, []).append(row)
         return starts
 
-    def rows(self, line: int | None) -> list[int]:
-        """The rows that start in file line `line`; if there are none, those of the narrowest range around it."""
-        if line is None:
-            return []
+    @property
+    def linked(self) -> dict[int, list[int]]:
+        """The rows that start in each file line that any came from."""
         if self._starts is None:
             self._starts = self._build()
-        if line in self._starts:
-            return self._starts[line]
-        around = [(end - start, row) for start, end, row in self._spanning if start <= line <= end]
+        return self._starts
+
+    def rows(self, place: Place | int | None) -> list[int]:
+        """The rows that came from a place, in order.
+
+        Of a line: those that start in it, and what is inlined at it; if there are none, those of the narrowest range
+        around it. Of one way of inlining: what was inlined that way; if there is nothing, what came from the line, or
+        from the lines it is called at, the nearest first.
+        """
+        if place is None:
+            return []
+        if isinstance(place, int):
+            place = Place(place)
+        found = self._places.get(place)
+        if found is None:
+            found = self._places[place] = self._find(place)
+        return found
+
+    def _find(self, place: Place) -> list[int]:
+        if place.frames:
+            exact = [r for r in self.linked.get(place.line, ()) if self._lines[r].frames == place.frames]
+            outward = (f.line for f in place.frames if not f.path)
+            ways = (self._of(line) for line in (place.line, *outward))
+            return exact or next((rows for rows in ways if rows), [])
+        found = self._of(place.line)
+        if found:
+            return found
+        around = [(end - start, row) for start, end, row in self._spanning if start <= place.line <= end]
         narrowest = min((extent for extent, _ in around), default=0)
         return [row for extent, row in around if extent == narrowest]
 
-    def line(self, row: int) -> int | None:
-        """The file line that `row` came from."""
-        return self._lines[row].line if 0 <= row < len(self._lines) else None
+    def _of(self, line: int) -> list[int]:
+        own = self.linked.get(line, [])
+        inlined = self._inlined.get(line)
+        return sorted({*own, *inlined}) if inlined else own
+
+    def place(self, row: int) -> Place | None:
+        """The place that `row` came from."""
+        view = self._lines[row] if 0 <= row < len(self._lines) else None
+        return Place(view.line, view.frames) if view is not None and view.line is not None else None
+
+    def ways(self, place: Place) -> tuple[tuple[Frame, ...], ...]:
+        """How the code of a place was inlined, each way once, in the order of the listing."""
+        rows = self.rows(place)
+        return tuple(dict.fromkeys(self._lines[r].frames for r in rows if self._lines[r].frames)) if rows else ()
+
+
+_kept: OrderedDict[int, tuple[object, Links]] = OrderedDict()
+_KEPT = 48
+
+
+def links_of(lines: Sequence[LineView]) -> Links:
+    """The links of a listing, made once."""
+    key = id(lines)
+    found = _kept.pop(key, None)
+    if found is None or found[0] is not lines:
+        found = lines, Links(lines)
+    _kept[key] = found
+    while len(_kept) > _KEPT:
+        _kept.popitem(last=False)
+    return found[1]
+
+
+def linked(links: Links, place: Place | None, ways: Iterable[tuple[Frame, ...]] = ()) -> list[int]:
+    """The rows of a listing that belong to a place; if there are none, those of where its code is called from, which
+    `ways` tell."""
+    rows = links.rows(place)
+    if rows or place is None or place.frames:
+        return rows
+    return sorted({row for frames in ways for row in links.rows(Place(place.line, frames))})
+
+
+def source_lines(ways: Iterable[Sequence[Frame]], place: Place) -> list[int]:
+    """The lines of the edited file that belong to a place: its own, and those through which its code was inlined."""
+    return sorted({place.line, *(f.line for frames in ways for f in frames if not f.path)})
 
 
 def reveal(rows: Sequence[int], top: int, height: int) -> int | None:

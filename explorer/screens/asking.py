@@ -63,8 +63,8 @@ class Asking(Screen[None]):
 
         self.app.push_screen(dialog, answered)
 
-    def show_text(self, title: str, lines: list[str]) -> None:
-        """Show lines to read."""
+    def show_text(self, title: str, lines: list[str], row: int = 0) -> None:
+        """Show lines to read, with the cursor on one of them."""
         from explorer.screens.text import TextScreen
 
-        self.app.push_screen(TextScreen(title, lines))
+        self.app.push_screen(TextScreen(title, lines, row))

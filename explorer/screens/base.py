@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
 
 from textual import events, on
@@ -28,9 +27,10 @@ from explorer.model.arrangement import PANES, TALL
 from explorer.model.files import SourceFile, Swap
 from explorer.model.session import Session, Settings
 from explorer.model.story import Mode
-from explorer.screens.asking import Asking
-from explorer.widgets.code_view import GUTTER, CodeView
+from explorer.screens.linking import Linking
+from explorer.widgets.code_view import CodeView
 from explorer.widgets.find_bar import FindBar
+from explorer.widgets.painted_lines import GUTTER
 from explorer.widgets.pane import Pane
 from explorer.widgets.source_editor import SourceEditor
 from explorer.widgets.status import header, key_parts, resource_parts
@@ -66,7 +66,7 @@ class EngineEvent(Message):
         self.event = event
 
 
-class MainBase(Asking):
+class MainBase(Linking):
     """Panes around a session. Events change the session; `update` then shows it, once for any number of events."""
 
     AUTO_FOCUS = ""
@@ -95,7 +95,6 @@ class MainBase(Asking):
         }
         self.workspace = Workspace(*self.panes.values())
         self.find_bar = FindBar()
-        self.line: int | None = None
         self._requested: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._update_pending = False
         self._edit_timer: Timer | None = None
@@ -104,10 +103,11 @@ class MainBase(Asking):
         self.left = False
 
     def compose(self) -> ComposeResult:
-        """Header, panes, search, resources, stage strip, run line, keys."""
+        """Header, panes, search, the place of the cursor, resources, stage strip, run line, keys."""
         yield TextLine(id="header")
         yield self.workspace
         yield self.find_bar
+        yield TextLine(id="place")
         yield TextLine(id="resources")
         yield TextLine(id="strip")
         yield TextLine(id="run")
@@ -228,6 +228,10 @@ class MainBase(Asking):
             self._update_pending = True
             self.call_later(self._update)
 
+    def show_now(self) -> None:
+        """Show the session at once, for what is to be found in it next."""
+        self._update()
+
     def _update(self) -> None:
         self._update_pending = False
         if not self.is_mounted:
@@ -256,58 +260,19 @@ class MainBase(Asking):
         """The key bar for what is in focus."""
         self.query_one("#keys", TextLine).show(key_parts(isinstance(self.focused, SourceEditor), self.app.size.width))
 
-    def show_links(self, *, reveal: bool = True, origin: Pane | None = None) -> None:
-        """Light what belongs to the source line at the cursor, in every pane in view but the one it comes from."""
-        for name in self.workspace.visible_panes:
-            pane = self.panes[name]
-            if isinstance(pane.body, SourceEditor):
-                on_it = self.editor.cursor_location[0] + 1 == self.line
-                lines = [self.line] if self.line is not None and not on_it else []
-                self.editor.link(lines, reveal=reveal and pane is not origin)
-            else:
-                pane.body.link(pane.links.rows(self.line), reveal=reveal and pane is not origin)
-
-    @on(TextArea.SelectionChanged)
-    def _editor_cursor(self, event: TextArea.SelectionChanged) -> None:
-        if event.text_area is self.editor and self.editor.has_focus:
-            self.follow_line(self.editor.cursor_location[0] + 1, self.panes["source"])
-
-    @on(CodeView.CursorMoved)
-    def _listing_cursor(self, event: CodeView.CursorMoved) -> None:
-        pane = event.view.parent
-        if isinstance(pane, Pane) and event.view.has_focus:
-            self.follow_line(pane.links.line(event.row), pane)
-
-    def follow_line(self, line: int | None, origin: Pane) -> None:
-        """The cursor is at this source line now."""
-        if line != self.line:
-            self.line = line
-            self.show_links(origin=origin)
-
     # Panes
-
-    @property
-    def focused_pane(self) -> Pane:
-        """The pane in focus; the source if none is."""
-        with suppress(AttributeError):
-            parent = self.focused.parent  # type: ignore[union-attr]
-            if isinstance(parent, Pane):
-                return parent
-        return self.panes[self.workspace.recent[0]]
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Remember which pane was in focus last."""
         pane = event.widget.parent
         if isinstance(pane, Pane) and pane.name:
             self.workspace.bring(pane.name)
-            if isinstance(pane.body, CodeView):
-                self.follow_line(pane.links.line(pane.body.cursor), pane)
-            else:
-                self.follow_line(self.editor.cursor_location[0] + 1, pane)
+            self.arrived(pane)
         self.show_keys()
 
-    def go_to_pane(self, name: str) -> None:
-        """Bring a pane into view and focus it."""
+    def go_to_pane(self, name: str, leave: bool = True) -> None:
+        """Bring a pane into view and focus it; `leave` keeps where one was, to jump back to."""
+        self.leaving(name, leave)
         self.workspace.bring(name)
         self.update()
         self.panes[name].body.focus()

@@ -11,6 +11,7 @@ from textual import on
 from explorer.engine.messages import Reproduced, ReproduceRequest
 from explorer.model import failure, panes
 from explorer.model.backend_result import Result
+from explorer.model.links import links_of
 from explorer.screens.base import EngineEvent
 from explorer.screens.kernel_commands import KernelCommands
 from explorer.widgets.code_view import CodeView
@@ -64,9 +65,9 @@ class Failing(KernelCommands):
             return
         self._to_reveal = ""
         pane.body.show_row(row)
-        line = pane.links.line(row)
-        if line is not None and not self.editor.has_focus:
-            self.follow_line(line, pane)
+        place = links_of(pane.listing.lines).place(row)
+        if place is not None and not self.editor.has_focus:
+            self.follow_place(place, pane)
 
     def action_whole(self) -> None:
         """Fold or unfold: stages that changed nothing, the rest of long findings."""

@@ -28,7 +28,10 @@ def help_lines(pane: str, width: int = 1000) -> list[str]:
         return wrap(text, width, subsequent_indent=" " * hanging)
 
     lines = [f"This pane: {pane}", *rows(f"  {PANES.get(pane, '')}"), ""]
-    lines += rows("The line under the cursor is followed through all panes: > in the margin marks what came from it.")
+    lines += rows(
+        "The line under the cursor is followed through all panes: > in the margin marks what came from it. Beside it = "
+        "and \u00b7 mark where the value is made and used that f follows."
+    )
     lines += rows(
         "Text that is not what the source says any more is dimmed and called stale, until the kernel compiles again."
     )

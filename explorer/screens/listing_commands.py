@@ -9,44 +9,38 @@ from textual import on
 from explorer.model.arrangement import PANES
 from explorer.model.panes import TITLES
 from explorer.model.search import hits, next_hit
-from explorer.screens.kernel_commands import KernelCommands
-from explorer.widgets.code_view import CodeView
+from explorer.screens.link_commands import LinkCommands
 from explorer.widgets.find_bar import FindBar
-from explorer.widgets.pane import Pane
 
 _EXTENSIONS = {"cuda": "cu", "mlir": "mlir", "llvm": "ll", "ptx": "ptx", "sass": "sass", "asm": "s"}
 
 
-class ListingCommands(KernelCommands):
+class ListingCommands(LinkCommands):
     """Mixed into the main screen."""
-
-    def _view(self) -> tuple[Pane, CodeView] | None:
-        pane = self.focused_pane
-        return (pane, pane.body) if isinstance(pane.body, CodeView) else None
 
     # Find
 
     async def action_find(self) -> None:
         """Type what to look for."""
-        if self._view() is not None:
+        if self.listing_view() is not None:
             await self.find_bar.open()
 
     @on(FindBar.Changed)
     def _query_changed(self, event: FindBar.Changed) -> None:
-        if (found := self._view()) is not None:
+        if (found := self.listing_view()) is not None:
             found[1].search(event.query)
             self.find_bar.show_count(len(hits(found[1].lines, event.query)))
 
     @on(FindBar.Done)
     def _query_done(self) -> None:
         self.find_bar.close()
-        if (found := self._view()) is not None:
+        if (found := self.listing_view()) is not None:
             found[1].focus()
             self.action_find_next(1)
 
     def action_find_next(self, step: int) -> None:
         """Go to the next or previous occurrence."""
-        found = self._view()
+        found = self.listing_view()
         if found is None or not self.find_bar.query_text:
             return
         view = found[1]
@@ -61,7 +55,7 @@ class ListingCommands(KernelCommands):
 
     def action_follow(self) -> None:
         """Open the stage of the line, or go to its source."""
-        found = self._view()
+        found = self.listing_view()
         if found is None:
             return
         pane, view = found
@@ -69,14 +63,17 @@ class ListingCommands(KernelCommands):
         if target is not None:
             self.open_stage(*target)
             return
+        if self.follow_out():
+            return
         line = pane.listing.lines[view.cursor] if view.cursor < len(pane.listing.lines) else None
         if line is not None and line.line is not None:
+            self.leave_editor_at(line.line)
             self.go_to_pane("source")
             self.editor.go_to(line.line, line.column or 1)
 
     def action_copy(self, everything: bool) -> None:
         """Copy the line at the cursor or what the mouse selected; or everything."""
-        found = self._view()
+        found = self.listing_view()
         if found is None:
             return
         pane, view = found
@@ -91,7 +88,7 @@ class ListingCommands(KernelCommands):
 
     def action_write(self) -> None:
         """Write the listing to a file."""
-        found = self._view()
+        found = self.listing_view()
         if found is None:
             return
         listing = found[0].listing
@@ -148,9 +145,11 @@ class ListingCommands(KernelCommands):
         """Leave the search, the zoom, or the editor; one step."""
         if self.find_bar.is_open:
             self.find_bar.close()
-            if (found := self._view()) is not None:
+            if (found := self.listing_view()) is not None:
                 found[1].search("")
                 found[1].focus()
+        elif self.focused_pane.name != "source" and self.end_following():
+            return
         elif self.workspace.zoomed is not None:
             self.action_zoom()
         elif self.focused_pane.name == "source":

@@ -56,8 +56,15 @@ class TextScreen(Page[None]):
         Binding("Y", "copy_all", "copy all"),
     ]
 
-    def __init__(self, title: str, lines: list[str]) -> None:
+    def __init__(self, title: str, lines: list[str], row: int = 0) -> None:
         super().__init__(title, "esc back   j k page move   y copy line   Y copy all", lines)
+        self._row = row
+
+    def load(self) -> None:
+        """Show the lines, with the cursor where it is wanted."""
+        super().load()
+        if self._row:
+            self.call_after_refresh(self.query_one(CodeView).show_row, self._row)
 
     def action_copy_line(self) -> None:
         """Copy the line under the cursor."""

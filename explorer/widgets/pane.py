@@ -6,7 +6,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from explorer.model.links import Links
 from explorer.model.panes import Listing
 from explorer.widgets.code_view import CodeView
 from explorer.widgets.source_editor import SourceEditor
@@ -36,7 +35,7 @@ class Pane(Vertical):
         self.number = number
         self.body = body
         self.listing = Listing(name)
-        self.links = Links(())
+        self._linked: int | None = None
         self.heading = Heading()
 
     def compose(self) -> ComposeResult:
@@ -48,8 +47,6 @@ class Pane(Vertical):
         """Show a listing; cursor and scroll position stay where they were."""
         if listing == self.listing:
             return
-        if listing.lines is not self.listing.lines:
-            self.links = Links(listing.lines)
         self.listing = listing
         if isinstance(self.body, CodeView):
             self.body.load(
@@ -57,15 +54,31 @@ class Pane(Vertical):
             )
         self.show_heading()
 
+    def show_linked(self, number: int | None) -> None:
+        """Say in the heading how many lines are linked to the place of the cursor; None: there is no such place."""
+        if number != self._linked:
+            self._linked = number
+            self.show_heading()
+
     def show_heading(self) -> None:
         """Bring the heading up to date."""
         focus = self.has_focus_within
         self.heading.set_class(focus, "-focus")  # Textual looks at `:focus-within` where the whole screen is painted
         note = f"{self.listing.note} " if self.listing.note else ""
+        title = f"{'>' if focus else ' '}{self.number} {self.listing.title}"
+        linked = self._linked_words(self.size.width - len(title) - len(note) - 4)
         self.heading.show(
-            [Part(f"{'>' if focus else ' '}{self.number} {self.listing.title}", "", f"pane({self.number})")],
-            [Part("  "), *(Part(p.text, p.style) for p in _words(note))],
+            [Part(title, "", f"pane({self.number})")],
+            [Part("  "), *([Part(f"{linked}  ")] if linked else []), *(Part(p.text, p.style) for p in _words(note))],
         )
+
+    def _linked_words(self, room: int) -> str:
+        """How many lines are linked, in as many words as there is room for."""
+        if self._linked is None or not self.listing.lines:
+            return ""
+        total = len(self.listing.lines)
+        words = (f"{self._linked} of {total} linked", f"{self._linked} of {total}", f">{self._linked}")
+        return next((text for text in words if len(text) <= room), "")
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The sign of the focus."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from rich.cells import cell_len
 
 from explorer.actions import key_bar
 from explorer.model.report import no_figures
@@ -55,6 +58,20 @@ def resource_parts(session: Session, width: int) -> Parts:
             parts += [Part(" "), Part(reading.arrow, "bad" if reading.bad else "good")]
         parts.append(Part("  "))
     return parts
+
+
+def place_parts(place: str, numbers: Sequence[str], locked: bool, width: int) -> tuple[Parts, Parts]:
+    """Where the cursor is, on the left; on the right how many lines of each listing belong there, as far as they
+    fit, the last ones first."""
+    left = [Part(" LOCKED ", "doubtful"), Part(place)] if locked else [Part(f" {place}")]
+    room = width - sum(cell_len(part.text) for part in left) - 3
+    shown: list[str] = []
+    for number in reversed(numbers):
+        room -= len(number) + 2
+        if room < 0 and shown:
+            break
+        shown.insert(0, number)
+    return left, [Part(f"{', '.join(shown)} ")] if shown else []
 
 
 def key_parts(typing: bool, width: int) -> Parts:

@@ -13,7 +13,7 @@ from explorer.screens.main import MainScreen
 from explorer.widgets.code_view import CodeView
 
 BRACKETS = {f"{side}_{kind}_bracket" for side in ("left", "right") for kind in ("square", "curly")}
-NAMED = {key.value for key in Keys} | {"space", "slash", "question_mark", "colon"} | BRACKETS
+NAMED = {key.value for key in Keys} | {"space", "slash", "question_mark", "colon", "asterisk"} | BRACKETS
 #: What a terminal sends as something else, or keeps for itself.
 LYING = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bracket", "esc", "f11"}
 EVERY = (*ACTIONS, *MOVES)

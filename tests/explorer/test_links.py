@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.model.links import Links, reveal
+from explorer.model.links import Links, Place, reveal
 from explorer.model.result import LineView
 
 LINES = (
@@ -29,9 +29,9 @@ def test_without_one_the_narrowest_range_around_it_counts() -> None:
     assert links.rows(10) == [0]
 
 
-def test_line_of_a_row() -> None:
+def test_place_of_a_row() -> None:
     links = Links(LINES)
-    assert [links.line(row) for row in (0, 4, 5, 99)] == [5, None, 6, None]
+    assert [links.place(row) for row in (0, 4, 5, 99)] == [Place(5), None, Place(6), None]
 
 
 def test_rows_in_view_stay_where_they_are() -> None:
