@@ -159,8 +159,26 @@ class Linking(Asking):
             self.history.leave(self.position())
         if self._coming is None:
             self._coming = name, None
-        if self.panes[name].body.has_focus:
-            self.arrived(self.panes[name])
+        pane = self.panes[name]
+        if pane.body.has_focus:
+            self.arrived(pane)
+        elif name in self.workspace.visible_panes:
+            self._land(pane)  # before it is painted with its cursor elsewhere
+
+    def _land(self, pane: Pane) -> bool:
+        """Put the cursor of a pane that is gone to where it belongs; False if it stays where it was."""
+        if self._coming is None or self._coming[0] != pane.name or isinstance(pane.body, SourceEditor):
+            return False
+        body, row = pane.body, self._coming[1]
+        if row is None:
+            rows = linked(links_of(pane.listing.lines), self.place, ways_of(self.session, self.place))
+            if not rows:
+                return False
+            row = body.cursor if body.cursor in rows else next((r for r in rows if r in body.in_view), rows[0])
+            body.move_to(row)
+            return True
+        body.move_to(row)
+        return False
 
     def leave_editor_at(self, line: int) -> None:
         """The editor's cursor is about to be put at a line; where it was can be jumped back to."""
@@ -174,18 +192,9 @@ class Linking(Asking):
 
     def arrived(self, pane: Pane) -> None:
         """The focus has come to a pane."""
-        coming, self._coming = self._coming, None
-        body = pane.body
-        if isinstance(body, SourceEditor):
+        stays = self._land(pane)
+        self._coming = None
+        if isinstance(pane.body, SourceEditor):
             self.follow_place(Place(self.editor.cursor_location[0] + 1), pane)
-            return
-        if coming is not None and coming[0] == pane.name:
-            links = links_of(pane.listing.lines)
-            rows = linked(links, self.place, ways_of(self.session, self.place))
-            if coming[1] is not None:
-                body.move_to(coming[1])
-            elif rows and body.cursor not in rows:
-                body.move_to(next((row for row in rows if row in body.in_view), rows[0]))
-            elif rows:
-                return
-        self.follow_place(links_of(pane.listing.lines).place(body.cursor), pane)
+        elif not stays:
+            self.follow_place(links_of(pane.listing.lines).place(pane.body.cursor), pane)

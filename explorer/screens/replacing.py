@@ -25,7 +25,7 @@ class Replacing(ListingCommands):
 
     async def action_replace(self) -> None:
         """Find and replace in the editor; in a listing, find."""
-        if self._view() is not None:
+        if self.listing_view() is not None:
             await self.action_find()
             return
         if self.replace_bar is None:
