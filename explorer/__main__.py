@@ -7,6 +7,12 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from explorer.cli import Options
+    from explorer.model.config import Config
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,10 +24,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
         options = parse(arguments)
-        if options.mode == "ui":
-            from explorer import app
-
-            code = app.run(options.settings())
+        if options.mode == "config":
+            code = print_config(options.config)
+        elif options.mode == "ui":
+            code = explore(options)
         else:
             from explorer import headless
 
@@ -42,6 +48,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_output()
         print(f"mytriton-explore: {error}", file=sys.stderr)
         return 1
+
+
+def explore(options: Options) -> int:
+    """Run the terminal program; returns the exit code."""
+    config = options.config
+    if config.keys:
+        from explorer import actions
+        from explorer.model.config import config_path
+
+        problems = actions.rebind(config.keys)
+        config = replace(config, problems=(*config.problems, *(f"{config_path()}: {p}" for p in problems)))
+    from explorer import app
+
+    return app.run(options.settings(), config)
+
+
+def print_config(config: Config) -> int:
+    """Print the settings as a config file, and what is wrong with those that there are."""
+    from explorer.actions import ACTIONS, shown_key
+    from explorer.model.config import config_path, printed
+
+    actions = {a.id: ([shown_key(key) for key in (*a.letters, *a.keys)], a.help) for a in ACTIONS}
+    print(printed(config, config_path(), actions), end="")
+    for problem in config.problems:
+        print(f"mytriton-explore: {problem}", file=sys.stderr)
+    return 2 if config.problems else 0
 
 
 def _fill_standard_streams() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from explorer.model.keys import SIGNS, rebound
 
 #: Where the letter keys of an action work: in every pane that is not being typed in, or in a listing. The keys of the
 #: editor's actions are the editor's own.
@@ -26,8 +30,32 @@ class Action:
     group: str
     scope: Scope = "pane"
 
+    @property
+    def id(self) -> str:
+        """Its name in the config file."""
+        name, _, arguments = self.name.replace("_", "-").rstrip(")").partition("(")
+        step = {"1": f"next-{name}", "-1": f"previous-{name}"}
+        return (
+            _IDS.get(self.name) or step.get(arguments) or re.sub(r"\W+", "-", f"{name} {arguments}").strip("-").lower()
+        )
 
-ACTIONS = (
+
+#: Names of actions whose methods have arguments.
+_IDS = {
+    "pane(1)": "pane-1",
+    "run(True)": "run-every-stage",
+    "find_next(1)": "next-occurrence",
+    "find_next(-1)": "previous-occurrence",
+    "copy(False)": "copy-line",
+    "copy(True)": "copy-listing",
+    "move_lines(-1)": "move-lines-up",
+    "move_lines(1)": "move-lines-down",
+    "cycle(1)": "next-pane",
+    "cycle(-1)": "previous-pane",
+}
+
+
+ACTIONS: tuple[Action, ...] = (
     Action("help", ("question_mark",), ("f1",), "help", "Show all keys and what the pane in focus is", "Explorer"),
     Action(
         "run", ("r",), ("f8",), "run", "Run the example and check it, on the GPU, else on the CPU; end a run", "Kernel"
@@ -136,20 +164,16 @@ MOVES = (
     Action("shift(8)", ("l",), ("right",), "", "Scroll right", "Moving"),
 )
 
-_SHOWN = {
-    "question_mark": "?",
-    "slash": "/",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "left_curly_bracket": "{",
-    "right_curly_bracket": "}",
-    "colon": ":",
-    "ctrl+underscore": "ctrl+/",
-    "asterisk": "*",
-    "escape": "esc",
-    "pagedown": "page down",
-    "pageup": "page up",
-}
+
+def rebind(wanted: Mapping[str, Sequence[str]]) -> list[str]:
+    """Give actions other keys, by their names in the config file; returns what is wrong. To be called before any screen
+    is imported: bindings are made from the table when their classes are."""
+    global ACTIONS
+    ACTIONS, problems = rebound(ACTIONS, wanted, [key for move in MOVES for key in (*move.letters, *move.keys)])
+    return problems
+
+
+_SHOWN = {**SIGNS, "ctrl+underscore": "ctrl+/", "escape": "esc", "pagedown": "page down", "pageup": "page up"}
 
 
 def shown_key(key: str) -> str:

@@ -18,6 +18,7 @@ from textual.filter import LineFilter, NoColor
 
 from explorer.clipboard import copy
 from explorer.engine.client import Engine
+from explorer.model.config import Config
 from explorer.model.files import SourceFile, Swap
 from explorer.model.session import Settings
 from explorer.model.state import State
@@ -48,6 +49,7 @@ class ExplorerApp(App[None]):
         engine: EngineFactory = Engine,
         file: SourceFile | None = None,
         swap: Swap | None = None,
+        config: Config | None = None,
         **keywords: Any,
     ) -> None:
         super().__init__(**{"driver_class": TerminalDriver, **keywords})
@@ -55,7 +57,8 @@ class ExplorerApp(App[None]):
         self.animation_level = "none"  # over ssh an animated page is 700 kB, an unanimated one 15
         self.few_colours = self.console.color_system != "truecolor"
         self.state = State()
-        self.show_theme(settings.theme or self._remembered_theme())
+        self.config = config or Config()
+        self.show_theme(self.config.theme or self._remembered_theme())
         self.main = MainScreen(settings, file or SourceFile(settings.path), swap or Swap(settings.path), engine)
 
     def _remembered_theme(self) -> str:
@@ -89,8 +92,9 @@ class ExplorerApp(App[None]):
 
     def on_mount(self) -> None:
         """A terminal that goes away must not take edits with it."""
-        if self.state.notice:
-            self.notify(self.state.notice, severity="warning")
+        for notice in (*self.config.problems, self.state.notice):
+            if notice:
+                self.notify(notice, severity="warning", timeout=10)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGHUP, signal.SIGTERM):
             with suppress(NotImplementedError, RuntimeError):  # not the main thread: in tests
@@ -138,7 +142,7 @@ class ExplorerApp(App[None]):
         self.notify(await copy(text, self._driver.write if self._driver is not None else lambda _: None))
 
 
-def run(settings: Settings) -> int:
+def run(settings: Settings, config: Config) -> int:
     """Show the explorer until the user leaves; returns the exit code."""
     refused = _not_a_terminal()
     if refused:
@@ -150,8 +154,8 @@ def run(settings: Settings) -> int:
     except (OSError, UnicodeError) as error:
         print(f"mytriton-explore: {settings.path} cannot be read: {error}", file=sys.stderr)
         return 2
-    app = ExplorerApp(settings, file=file)
-    app.run()
+    app = ExplorerApp(settings, file=file, config=config)
+    app.run(mouse=config.mouse)
     if app.main.dirty and not app.main.left:
         with suppress(OSError):  # nobody may be there to read it
             print(

@@ -9,20 +9,22 @@ import argparse
 import ast
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
+from explorer.actions import ACTIONS
 from explorer.engine.limits import Limits
 from explorer.engine.messages import CompileRequest, RunRequest
+from explorer.model.config import Config, config_path, load
 from explorer.model.session import Settings
 from explorer.model.source_text import decode
 from explorer.model.theme_names import THEMES
 from mytriton.stage import FAMILIES
 from mytriton.target import BACKENDS, CHIPS
 
-Mode = Literal["ui", "stages", "print", "check", "json", "reproduce"]
+Mode = Literal["ui", "config", "stages", "print", "check", "json", "reproduce"]
 
 _EPILOG = """\
 examples:
@@ -61,7 +63,7 @@ class Options:
     stage: str = ""
     every_stage: bool = False
     folder: str = ""
-    theme: str = ""
+    config: Config = field(default_factory=Config)
 
     def settings(self) -> Settings:
         """What the UI starts with."""
@@ -77,7 +79,6 @@ class Options:
             self.defines,
             self.signature,
             self.execute,
-            self.theme,
         )
 
     def compile_request(
@@ -166,7 +167,7 @@ def _parser() -> _Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("file", metavar="FILE", help="a Python file with at least one @jit kernel")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="a Python file with at least one @jit kernel")
     what = parser.add_argument_group("what to look at")
     what.add_argument(
         "--kernel",
@@ -175,7 +176,7 @@ def _parser() -> _Parser:
     )
     what.add_argument("--example", metavar="N", help="an example by number, from 0, or by label (default: the first)")
     what.add_argument("--backend", metavar="|".join(BACKENDS), help="default: $MYTRITON_BACKEND, else cuda")
-    what.add_argument("--chip", default="sm_90", help="NVIDIA architecture (default: %(default)s)")
+    what.add_argument("--chip", metavar="CHIP", help="NVIDIA architecture (default: sm_90)")
     what.add_argument("-D", dest="defines", metavar="NAME=VALUE", action="append", default=[], help="a constexpr")
     what.add_argument("--num-warps", metavar="N", help="warps that share a program (default: the example's, else 4)")
     what.add_argument(
@@ -189,6 +190,7 @@ def _parser() -> _Parser:
     instead.add_argument("--print", metavar="STAGE", help=f"a listing: a stage, or one of {' '.join(FAMILIES)}")
     instead.add_argument("--check", action="store_true", help="run the examples and compare; one line each")
     instead.add_argument("--json", action="store_true", help="everything, as JSON")
+    instead.add_argument("--print-config", action="store_true", help="the config file with all settings, and its place")
     instead.add_argument("--reproduce", metavar="FOLDER", help="write the failing stage, ready to run again alone")
     what.add_argument("--stage", metavar="STAGE", help="with --reproduce: another stage than the failing one")
     return parser
@@ -231,40 +233,54 @@ def parse(argv: Sequence[str]) -> Options:
         Limits.from_environment()
     except ValueError as error:
         raise BadInput(str(error)) from None
-    backend = found.backend or os.environ.get("MYTRITON_BACKEND") or "cuda"
-    if backend not in BACKENDS:
-        raise unknown("backend", backend, BACKENDS)
-    if found.chip not in CHIPS:
-        raise unknown("chip", found.chip, tuple(CHIPS))
-    if found.theme is not None and found.theme not in THEMES:
-        raise unknown("theme", found.theme, THEMES)
-    if found.every_stage and not found.check:
-        raise Misused("--every-stage says how --check goes about it; give both")
-    if found.stage is not None and found.reproduce is None:
-        raise Misused("--stage says what --reproduce is about; give both")
-    if found.check and found.no_exec:
-        raise BadInput("--check runs the file's examples, so it cannot go with --no-exec; leave one of them away")
     modes: dict[Mode, bool] = {
         "stages": found.stages,
         "print": found.print is not None,
         "check": found.check,
         "json": found.json,
         "reproduce": found.reproduce is not None,
+        "config": found.print_config,
     }
+    mode: Mode = next((mode for mode, given in modes.items() if given), "ui")
+    # What a script prints depends on its flags and its environment, not on how somebody likes the explorer.
+    config = _config() if mode in ("ui", "config") else Config()
+    if mode == "config":
+        return Options("", "", mode, config=config)
+    if found.file is None:
+        raise Misused("the following arguments are required: FILE; see mytriton-explore --help")
+    if found.theme is not None and found.theme not in THEMES:
+        raise unknown("theme", found.theme, THEMES)
+    backend = found.backend or os.environ.get("MYTRITON_BACKEND") or config.backend
+    if backend not in BACKENDS:
+        raise unknown("backend", backend, BACKENDS)
+    chip = found.chip or config.chip
+    if chip not in CHIPS:
+        raise unknown("chip", chip, tuple(CHIPS))
+    if found.every_stage and not found.check:
+        raise Misused("--every-stage says how --check goes about it; give both")
+    if found.stage is not None and found.reproduce is None:
+        raise Misused("--stage says what --reproduce is about; give both")
+    if found.check and found.no_exec:
+        raise BadInput("--check runs the file's examples, so it cannot go with --no-exec; leave one of them away")
     return Options(
         found.file,
         read_source(found.file),
-        next((mode for mode, given in modes.items() if given), "ui"),
+        mode,
         found.kernel,
         found.example,
         backend,
-        found.chip,
-        _num_warps(found.num_warps),
+        chip,
+        config.num_warps if found.num_warps is None else _num_warps(found.num_warps),
         defines(found.defines),
         found.signature,
-        not found.no_exec,
+        config.execute and not found.no_exec,
         found.print or found.stage or "",
         found.every_stage,
         found.reproduce or "",
-        found.theme or "",
+        replace(config, theme=found.theme or config.theme),
     )
+
+
+def _config() -> Config:
+    actions = {action.id: (*action.letters, *action.keys) for action in ACTIONS}
+    return load(config_path(), os.environ, actions)

@@ -41,7 +41,6 @@ class Settings:
     defines: dict[str, Any] = field(default_factory=dict)
     signature: str = ""
     execute: bool = True
-    theme: str = ""
 
 
 class Session:

@@ -21,6 +21,7 @@ from explorer.engine.messages import (
     RunRequest,
     StageFinished,
 )
+from explorer.model.config import Config
 from explorer.model.result import (
     DiagnosticView,
     ExampleInfo,
@@ -222,12 +223,16 @@ class Explorer:
 
 @asynccontextmanager
 async def explorer(
-    path: Path, size: tuple[int, int] = (120, 40), answered: bool = True, **settings: object
+    path: Path,
+    size: tuple[int, int] = (120, 40),
+    answered: bool = True,
+    config: Config | None = None,
+    **settings: object,
 ) -> AsyncIterator[Explorer]:
     """An explorer of `path` (made if it is not there) that has compiled it once."""
     if not path.exists():
         path.write_text(SOURCE)
-    app = ExplorerApp(Settings(str(path), **settings), engine=FakeEngine, driver_class=CountingDriver)  # type: ignore[arg-type]
+    app = ExplorerApp(Settings(str(path), **settings), engine=FakeEngine, driver_class=CountingDriver, config=config)  # type: ignore[arg-type]
     async with app.run_test(size=size, headless=False) as pilot:
         running = Explorer(app, pilot)
         await pilot.pause()

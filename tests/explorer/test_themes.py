@@ -11,6 +11,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.screen import Screen
 
+from explorer.model.config import Config
 from explorer.model.state import State
 from explorer.model.theme_names import TERMINAL, THEMES
 from explorer.palette import Palette
@@ -75,7 +76,7 @@ async def test_all_that_is_on_the_screen_can_be_read(
 ) -> None:
     if few:
         monkeypatch.delenv("COLORTERM")
-    async with explorer(tmp_path / "add.py", (120, 40), theme=name) as e:
+    async with explorer(tmp_path / "add.py", (120, 40), config=Config(theme=name)) as e:
         assert e.app.console.color_system == ("256" if few else "truecolor")
         shown = await visit(e)
     assert len(shown) > 3000
@@ -152,7 +153,7 @@ async def test_choosing_shows_each_and_is_remembered(tmp_path: Path) -> None:
         assert e.app.theme == "contrast-dark"
     async with explorer(path) as e:
         assert e.app.theme == "contrast-dark"
-    async with explorer(path, theme="light") as e:
+    async with explorer(path, config=Config(theme="light")) as e:
         assert e.app.theme == "light", "the command line comes first"
 
 
@@ -193,7 +194,7 @@ async def test_sixteen_colours_get_the_terminals_own(tmp_path: Path, monkeypatch
 
 async def test_without_colours_everything_is_still_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    async with explorer(tmp_path / "add.py", theme="light") as e:
+    async with explorer(tmp_path / "add.py", config=Config(theme="light")) as e:
         await e.press("escape", "3", "down")
         await settled(e.pilot)
         driver_lines = []
