@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter, NoColor
@@ -99,6 +99,11 @@ class ExplorerApp(App[None]):
         for number in (signal.SIGHUP, signal.SIGTERM):
             with suppress(NotImplementedError, RuntimeError):  # not the main thread: in tests
                 loop.add_signal_handler(number, self._hang_up)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """What a terminal does with its rows when its size changes, terminals do not agree on."""
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.forget()
 
     @on(TerminalGone)
     def _hang_up(self) -> None:

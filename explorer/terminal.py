@@ -1,9 +1,25 @@
-"""The terminal, also when it sends what is not text, or goes away."""
+"""The terminal, also when it sends what is not text, is slow, or goes away."""
 
 from __future__ import annotations
 
+import threading
+from collections import deque
+from typing import Any, TextIO, cast
+
+from textual import messages
+from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+
+from explorer.canvas import Canvas
+
+#: Stands for whatever the picture is once the terminal can take it.
+FRAME = "\x1b[frame"
+#: Asks for an answer: a terminal that answers once can tell each time how far it has come.
+_QUESTION = "\x1b[?2026$p"
+#: So many bytes may be on their way to the terminal, without its answer, when a frame is written; and the seconds that
+#: an answer may take before it is taken to be lost.
+_WINDOW, _PATIENCE = 4096, 1.0
 
 
 class UnreadableInput(Message):
@@ -14,8 +30,95 @@ class TerminalGone(Message):
     """The terminal cannot be read any more."""
 
 
+class Output:
+    """The file that Textual's writing thread writes to. A frame is made when its turn comes: what has been drawn until
+    then is in it, so a slow line gets fewer frames, not late ones.
+
+    What a line far away has taken in says nothing of what the terminal has got. Where it answers questions, a frame
+    waits until not much more than the one before it is on the way.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self.canvas = Canvas()
+        self.synchronised = False
+        self._file = file
+        self._frame_waits = threading.Event()
+        self._answers = False
+        self._unanswered: deque[int] = deque()
+        self._answered = threading.Condition()
+
+    def offer(self, data: str) -> str:
+        """What to queue for the thread instead of `data`, if anything."""
+        if data in (SYNC_START, SYNC_END):
+            self.synchronised = True
+            return ""
+        if not self.canvas.draw(data):
+            return data
+        if self._frame_waits.is_set():
+            return ""
+        self._frame_waits.set()
+        return FRAME
+
+    def answered(self) -> None:
+        """The terminal answered a question."""
+        with self._answered:
+            self._answers = True
+            if self._unanswered:
+                self._unanswered.popleft()
+            self._answered.notify()
+
+    def write(self, text: str) -> None:
+        """Write; the thread waits as long as that takes."""
+        if text is FRAME:
+            self._wait()
+            self._frame_waits.clear()
+            text = self.canvas.update()
+            if not text:
+                return
+            if self.synchronised:
+                text = SYNC_START + text + SYNC_END
+            with self._answered:
+                if self._answers:
+                    self._unanswered.append(len(text))
+                    text += _QUESTION
+        self._file.write(text)
+
+    def _wait(self) -> None:
+        with self._answered:
+            if not self._answered.wait_for(lambda: sum(self._unanswered) < _WINDOW, _PATIENCE):
+                self._unanswered.clear()
+                self._answers = False  # until it does again: it may be another terminal by now
+
+    def flush(self) -> None:
+        """Nothing is kept here."""
+        self._file.flush()
+
+
 class TerminalDriver(LinuxDriver):
-    """Textual's driver, which takes either for a fault of the program and ends it with a traceback."""
+    """Textual's driver, which takes what is no text for a fault of the program and ends it with a traceback, and lets
+    frames wait in a queue where the line is slow."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._output = Output(cast(TextIO, self._file))
+        self._file: Any = self._output
+
+    def start_application_mode(self) -> None:
+        """Take the screen, which may show anything."""
+        self.forget()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def forget(self) -> None:
+        """The terminal may show something else than was written: its size changed, or others wrote to it."""
+        self._output.canvas.forget()
+
+    def process_message(self, message: Message) -> None:
+        """Pass on what the terminal says."""
+        if isinstance(message, messages.TerminalSupportsSynchronizedOutput):
+            self._output.answered()
+            if self._output.synchronised:
+                return  # the app knows
+        super().process_message(message)
 
     def _run_input_thread(self) -> None:
         while not self.exit_event.is_set():
@@ -30,7 +133,7 @@ class TerminalDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         """Write, unless the thread that does it has ended because nothing can be written any more."""
-        if self._writer_thread is not None and self._writer_thread.is_alive():
+        if self._writer_thread is not None and self._writer_thread.is_alive() and (data := self._output.offer(data)):
             super().write(data)
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ from explorer.engine.messages import (
     ModuleRead,
     ReproduceRequest,
     RunRequest,
+    StageFinished,
 )
 from explorer.model import panes, report
 from explorer.model.arrangement import PANES, TALL
@@ -32,6 +33,7 @@ from explorer.widgets.code_view import CodeView
 from explorer.widgets.find_bar import FindBar
 from explorer.widgets.painted_lines import GUTTER
 from explorer.widgets.pane import Pane
+from explorer.widgets.rows import Painter
 from explorer.widgets.source_editor import SourceEditor
 from explorer.widgets.status import header, key_parts, resource_parts
 from explorer.widgets.text_line import TextLine, fitted, highlighted
@@ -59,7 +61,7 @@ EngineFactory = Callable[[Callable[[Event], None]], Engine]
 
 
 class EngineEvent(Message):
-    """Something the engine reports."""
+    """Something the engine reported, which the session knows by now. Not of stages: they come by the dozen."""
 
     def __init__(self, event: Event) -> None:
         super().__init__()
@@ -81,6 +83,7 @@ class MainBase(Linking):
 
     def __init__(self, settings: Settings, file: SourceFile, swap: Swap, engine: EngineFactory) -> None:
         super().__init__()
+        self._compositor = Painter()
         self.file = file
         self.swap = swap
         self.session = Session(settings, file.saved)
@@ -97,6 +100,7 @@ class MainBase(Linking):
         self.find_bar = FindBar()
         self._requested: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._update_pending = False
+        self._arrived: list[Event] = []
         self._edit_timer: Timer | None = None
         self._swap_timer: Timer | None = None
         self._swap_trouble = ""
@@ -129,7 +133,10 @@ class MainBase(Linking):
         self.swap.close()
 
     def _receive(self, event: Event) -> None:
-        self.post_message(EngineEvent(event))
+        # A message and a repaint for each of the hundred events of a compilation would take longer than compiling.
+        self._arrived.append(event)
+        if len(self._arrived) == 1:
+            self.call_later(self._take_in)
 
     # Asking the engine
 
@@ -202,18 +209,23 @@ class MainBase(Linking):
         else:
             self._swap_trouble = ""
 
-    @on(EngineEvent)
-    def _engine_event(self, message: EngineEvent) -> None:
-        event = message.event
-        if not self.session.handle(event):
-            return
+    def _take_in(self) -> None:
+        """Have the session take in what has arrived, and show that."""
+        events, self._arrived = self._arrived, []
+        for event in events:
+            if self.session.handle(event):
+                self._react(event)
+                self.update()
+            if not isinstance(event, StageFinished):
+                self.post_message(EngineEvent(event))
+
+    def _react(self, event: Event) -> None:
         if isinstance(event, ModuleRead):
             self.compile()
         elif isinstance(event, ChildFailed) and not event.failure.cause.startswith("cancelled"):
             self.app.notify(event.failure.cause, title=f"{event.failure.child} child", severity="error")
         if self._edit_timer is not None and not self.compiling:
             self.compile()
-        self.update()
 
     def on_resize(self, event: events.Resize) -> None:
         """Other panes may be in view now."""

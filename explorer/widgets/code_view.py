@@ -83,15 +83,12 @@ class CodeView(PaintedLines, can_focus=True):
     def _resize_content(self, size: Size) -> None:
         """Set the size of the listing. Assigning `virtual_size` lays out and repaints the whole screen, which an edit
         that adds a line need not pay for while the scroll bars that are shown stay the same."""
-        bars = (size.height > self.size.height, size.width > self.size.width)
-        if not self.size or bars != (self.show_vertical_scrollbar, self.show_horizontal_scrollbar):
+        if not self.size or (size.height > self.size.height) != self.show_vertical_scrollbar:
             self.virtual_size = size
         elif size != self.virtual_size:
             self.set_reactive(Widget.virtual_size, size)
             if self.show_vertical_scrollbar:
                 self.vertical_scrollbar.window_virtual_size = size.height
-            if self.show_horizontal_scrollbar:
-                self.horizontal_scrollbar.window_virtual_size = size.width
             self.scroll_to(
                 x=min(self.scroll_x, self.max_scroll_x), y=min(self.scroll_y, self.max_scroll_y), animate=False
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
@@ -50,7 +50,7 @@ class PaintedLines(ChangedRows, ScrollView):
     }
     DEFAULT_CSS = """
     PaintedLines {
-        background: $background; color: $foreground; scrollbar-size: 0 1;
+        background: $background; color: $foreground; scrollbar-size: 0 1; overflow-x: scroll;
         & > .code--gutter { color: $text-accent; text-style: bold; }
         & > .code--cursor { background: $surface-lighten-2; }
         & > .code--linked { background: $primary; color: $foreground; text-style: bold; }
@@ -110,32 +110,35 @@ class PaintedLines(ChangedRows, ScrollView):
     def _base(self) -> Style:
         return self._style("")
 
-    def make_row(self, y: int) -> Strip:
-        """Row `y` of the window: gutter, then the visible part of the text. The same object as long as it looks the
+    def row_maker(self) -> Callable[[int], Strip]:
+        """Makes rows of the window: gutter, then the visible part of the text. The same object as long as it looks the
         same: strips are dear, and an edit asks for every row of every listing several times."""
-        width = self.size.width
-        scroll_x, scroll_y = self.scroll_offset
-        row = scroll_y + y
-        if row >= len(self.lines):
-            return self._blank(width)
-        selection = self.text_selection
-        span = selection.get_span(row) if selection else None
-        linked, cursor = row in self._linked, self._is_cursor(row)
-        line = self._line(row)
-        # Rows are told apart by what they say, so those that an edit leaves as they are need not be made again.
-        mark = self._marks[row] if row < len(self._marks) else None
-        value = self._followed.get(row)
-        key = (row, line, self._highlighted.state(row), self.stale, linked, cursor, mark, value, span, scroll_x, width)
-        strip = self._strips.get(key)
-        if strip is None:
-            row_style = self._style("code--cursor") if cursor else Style()
-            if mark is not None:
-                row_style += self._style(f"code--{mark.kind}")
-            text = self._text(row, line, row_style, mark, value, span)
-            text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, self._base + row_style)
-            gutter = self._gutter(row_style, linked, cursor, mark, value)
-            strip = self._strips[key] = Strip([*gutter, *text.apply_offsets(scroll_x, row)], width)
-        return strip
+        width, (scroll_x, scroll_y), selection = self.size.width, self.scroll_offset, self.text_selection
+        cursor_row = self.cursor if self.has_focus else -1
+
+        def make(y: int) -> Strip:
+            row = scroll_y + y
+            if row >= len(self.lines):
+                return self._blank(width)
+            span = selection.get_span(row) if selection else None
+            linked, cursor = row in self._linked, row == cursor_row
+            line = self._line(row)
+            # Rows are told apart by what they say, so those that an edit leaves as they are need not be made again.
+            mark = self._marks[row] if row < len(self._marks) else None
+            value, state = self._followed.get(row), self._highlighted.state(row)
+            key = (row, line, state, self.stale, linked, cursor, mark, value, span, scroll_x, width)
+            strip = self._strips.get(key)
+            if strip is None:
+                row_style = self._style("code--cursor") if cursor else Style()
+                if mark is not None:
+                    row_style += self._style(f"code--{mark.kind}")
+                text = self._text(row, line, row_style, mark, value, span)
+                text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, self._base + row_style)
+                gutter = self._gutter(row_style, linked, cursor, mark, value)
+                strip = self._strips[key] = Strip([*gutter, *text.apply_offsets(scroll_x, row)], width)
+            return strip
+
+        return make
 
     def _blank(self, width: int) -> Strip:
         strip = self._strips.get((width,))
@@ -153,9 +156,6 @@ class PaintedLines(ChangedRows, ScrollView):
         if value is not None and (mark is None or mark.kind == "failed"):
             return [Segment(sign, style), Segment(DEFINES if value.defines else USES, fill + _BOLD)]
         return [Segment(sign, style), Segment(mark.sign if mark else " ", fill)]
-
-    def _is_cursor(self, row: int) -> bool:
-        return row == self.cursor and self.has_focus
 
     def _text(
         self,

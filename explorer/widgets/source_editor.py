@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
+from textual.cache import LRUCache
 from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import DocumentNavigator, WrappedDocument
@@ -58,6 +59,7 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
         super().__init__(text, id=id, soft_wrap=False, show_line_numbers=True, tab_behavior="focus")
         self.cursor_blink = False
         self._styles_by_name: dict[str, Style] = {}
+        self._rows_made: LRUCache[tuple[object, ...], Strip] = LRUCache(1024)
         self._marks: dict[int, list[DiagnosticView]] = {}
         self._linked: frozenset[int] = frozenset()
         self._found: dict[int, list[tuple[int, int]]] = {}
@@ -80,14 +82,14 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
                 marks.setdefault(diagnostic.line - 1, []).append(diagnostic)
         if marks != self._marks:
             self._marks = marks
-            self._redraw()
+            self.refresh()
 
     def link(self, lines: Sequence[int], *, reveal: bool = True) -> None:
         """Light these file lines (from 1); bring a run of them into view."""
         linked = frozenset(line - 1 for line in lines)
         if linked != self._linked:
             self._linked = linked
-            self._redraw()
+            self.refresh()
         if reveal and (top := reveal_rows(list(linked), round(self.scroll_y), self.size.height)) is not None:
             self.scroll_to(y=top, animate=False)
 
@@ -95,15 +97,11 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
         """Mark these columns of rows (all from 0), in place of those before."""
         if found != self._found:
             self._found = found
-            self._redraw()
+            self.refresh()
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a place of the file (both from 1)."""
         self.move_cursor((max(0, line - 1), max(0, column - 1)), center=True)
-
-    def _redraw(self) -> None:
-        self.notify_style_update()
-        self.refresh()
 
     # Rendering
 
@@ -147,13 +145,39 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
         """What is wrong with the line that the cursor is in."""
         return self._marks.get(self.cursor_location[0], ())
 
-    def make_row(self, y: int) -> Strip:
-        """A row of TextArea's, with a sign in the gutter: E or W for a finding, > for a link. Findings are told of
-        behind the line, as far as there is room."""
-        strip = TextArea.render_line(self, y)
-        row = round(self.scroll_y) + y
-        if row >= self.document.line_count:
+    def row_maker(self) -> Callable[[int], Strip]:
+        """Makes rows out of TextArea's, which makes all of the window anew after every edit; here those that look the
+        same are kept."""
+        if not self._styles_by_name:
+            self._rows_made.clear()
+            if self._theme is not None:
+                self._theme.apply_css(self)
+        width, (left, top), count = self.size.width, self.scroll_offset, self.document.line_count
+        gutter, focus, bracket = self.gutter_width, self.has_focus, self._matching_bracket_location
+        end, (first, last) = self.selection.end, sorted(self.selection)
+        everywhere = width, left, gutter, focus, self.virtual_size.width
+
+        def make(y: int) -> Strip:
+            row = top + y
+            key: tuple[object, ...] = (width, focus)
+            if row < count:
+                selected = (first, last) if first[0] <= row <= last[0] else None
+                here = (end, self.suggestion, bracket) if row in (end[0], bracket and bracket[0]) else None
+                marked = tuple(self._marks.get(row, ())), row in self._linked, tuple(self._found.get(row, ()))
+                line = self.document.get_line(row)
+                key = (everywhere, row, line, self._highlighted.state(row), marked, selected, here)
+            strip = self._rows_made.get(key)
+            if strip is None:
+                strip = self._render_line(y)
+                strip = self._signed_row(row, strip) if row < count else strip
+                strip = self._rows_made[key] = strip.crop_extend(0, width, None)
             return strip
+
+        return make
+
+    def _signed_row(self, row: int, strip: Strip) -> Strip:
+        """A row with a sign in the gutter: E or W for a finding, > for a link. Findings are told of behind the line, as
+        far as there is room."""
         marks = self._marks.get(row, ())
         if marks:
             error = any(mark.severity == "error" for mark in marks)

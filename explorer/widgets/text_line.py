@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
@@ -66,8 +66,11 @@ class TextLine(ChangedRows, Widget):
         self._styles = None
         super().notify_style_update()
 
-    def make_row(self, y: int) -> Strip:
-        """The only row."""
+    def row_maker(self) -> Callable[[int], Strip]:
+        """Makes the only row."""
+        return lambda y: self._row()
+
+    def _row(self) -> Strip:
         if self._styles is None:
             self._styles = self.rich_style, syntax_styles(self)
         base, styles = self._styles

@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from explorer.app import ExplorerApp
+from explorer.canvas import Canvas
 from explorer.engine.messages import (
     CompileFinished,
     CompileRequest,
@@ -164,6 +166,10 @@ class CountingDriver(HeadlessDriver):
 
     written = 0
 
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self.canvas = Canvas()
+
     @property
     def is_headless(self) -> bool:
         """False: somebody looks."""
@@ -171,7 +177,8 @@ class CountingDriver(HeadlessDriver):
 
     def write(self, data: str) -> None:
         """Count what would go to the terminal."""
-        self.written += len(data.encode())
+        text = self.canvas.update() if self.canvas.draw(data) else data
+        self.written += len(text.encode())
 
 
 async def settled(pilot: Pilot[None]) -> int:

@@ -9,11 +9,13 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.selection import Selection
 from textual.strip import Strip
 
 from explorer.highlight import Run
 from explorer.widgets.code_view import CodeView, moved
+from explorer.widgets.rows import Painter
 from tests.explorer.explorer_support import CountingDriver, settled
 
 LINES = [f"%{i} = add %{i - 1}, %{i - 2} : vector<256 x f32>" for i in range(20_000)]
@@ -23,6 +25,11 @@ class ViewApp(App[None]):
     def __init__(self) -> None:
         super().__init__(driver_class=CountingDriver)
         self.animation_level = "none"
+
+    def get_default_screen(self) -> Screen[None]:
+        screen: Screen[None] = Screen(id="_default")
+        screen._compositor = Painter()
+        return screen
 
     def compose(self) -> ComposeResult:
         yield CodeView()
