@@ -63,6 +63,8 @@ def _libdevice(name: str) -> str:
     return f"libdevice.{name}({', '.join([argument] * len(signature(getattr(libdevice, name)).parameters))})"
 
 
+_STORED = "f\n    d = tl.make_tensor_descriptor(x, [n], [1], [8])\n    tl.store_tensor_descriptor(d, [u], f)"
+
 #: Rows of the table: what they are called, and the operations in them with a sample of each.
 ROWS: dict[str, dict[str, str]] = {
     "arithmetic": {
@@ -135,6 +137,13 @@ ROWS: dict[str, dict[str, str]] = {
         **_same("sum max min xor_sum reduce_or", "tl.@(h, 0)"),
         "of two axes": "tl.sum(f[:, None] * g, 1)",
         "softmax": "tl.softmax(f)",
+    },
+    "block pointers": {
+        "make_block_ptr": "tl.load(tl.make_block_ptr(x, (n,), (1,), (0,), (8,), (0,)), boundary_check=(0,))",
+        "advance": "tl.load(tl.advance(tl.make_block_ptr(x, (n,), (1,), (0,), (8,), (0,)), (8,)))",
+        "make_tensor_descriptor": "tl.make_tensor_descriptor(x, [n], [1], [8]).load([u])",
+        "load_tensor_descriptor": "tl.load_tensor_descriptor(tl.make_tensor_descriptor(x, [n], [1], [8]), [u])",
+        "store_tensor_descriptor": _STORED,
     },
     "matrix products": {"dot": "tl.dot(f[:, None], g[None, :])"},
     "control": {

@@ -5,11 +5,23 @@ from __future__ import annotations
 import pytest
 
 from mytriton import JITFunction, Target, check_example
-from tests import feature_kernels, feature_kernels_dots, feature_kernels_helpers, feature_kernels_shapes
+from tests import (
+    feature_kernels,
+    feature_kernels_dots,
+    feature_kernels_helpers,
+    feature_kernels_shapes,
+    feature_kernels_windows,
+)
 from tests.running import on_every_backend
 from tests.stage_runs import wrong_stages
 
-MODULES = (feature_kernels, feature_kernels_dots, feature_kernels_helpers, feature_kernels_shapes)
+MODULES = (
+    feature_kernels,
+    feature_kernels_dots,
+    feature_kernels_helpers,
+    feature_kernels_shapes,
+    feature_kernels_windows,
+)
 CASES = [
     pytest.param(kernel, case, id=case.label)
     for module in MODULES

@@ -11,10 +11,10 @@ from typing import Any
 from mytriton.frontend.casts import NAMES
 from mytriton.frontend.not_yet import NOT_YET
 from mytriton.frontend.outside import as_item
-from mytriton.frontend.registry import METHODS, Builtin, Param
+from mytriton.frontend.registry import DESCRIPTOR_METHODS, METHODS, Builtin, Param
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.shapes import transpose
-from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, is_number
+from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, Window, is_number
 from mytriton.ir.core import Value
 from mytriton.source import Span
 from mytriton.types import BlockType, PointerType, ScalarType, Type, element_of, shape_of, with_element
@@ -148,6 +148,25 @@ def of_value(s: Semantics, span: Span, base: Operand, name: str) -> Item:
     raise Mistake("MT134", f"{s.describe(base)} has no `.{name}`", span, hint)
 
 
+def of_window(s: Semantics, span: Span, base: Operand, name: str) -> Item:
+    """`base.name` of a block pointer, whose dtype is that of the base, or a descriptor, whose dtype is the tensor's."""
+    window = base.item
+    assert isinstance(window, Window)
+    if name == "dtype":
+        return Known(window.type.element if window.is_descriptor else window.type)
+    if name == "type" and not window.is_descriptor:
+        return Known(window.type)
+    if name == "block_shape" and window.is_descriptor:
+        return as_item(window.block)
+    if name in DESCRIPTOR_METHODS and window.is_descriptor:
+        return Method(base, name)
+    if name == "advance" and not window.is_descriptor:
+        return Method(base, name)
+    hint = ", ".join([".dtype", ".block_shape", *(f".{n}(...)" for n in DESCRIPTOR_METHODS)])
+    hint = f"it has {hint}" if window.is_descriptor else "it has .dtype; tl.load, tl.store and tl.advance take it"
+    raise Mistake("MT134", f"{s.describe(base)} has no `.{name}`", span, hint)
+
+
 def of_constexpr(s: Semantics, span: Span, base: Operand, name: str) -> Item:
     """`base.name` of what is known at compile time, but for modules."""
     item = base.item
@@ -181,5 +200,7 @@ def _of_type(s: Semantics, span: Span, base: Operand, name: str) -> Item:
 def method(item: Method) -> Builtin:
     """What a method calls: one of types, or of run-time values and numbers."""
     base = item.base.item
+    if isinstance(base, Window) and base.is_descriptor:
+        return DESCRIPTOR_METHODS[item.name]
     of_types = isinstance(base, Known) and is_type(base.value)
     return (_TYPE_METHODS if of_types else METHODS)[item.name]

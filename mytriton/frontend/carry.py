@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mytriton.frontend import tree as t
-from mytriton.frontend.regions import Differ, Plan, realized, same, takes
-from mytriton.frontend.values import Item, Known, Poison, Tuple, is_number, number_type
+from mytriton.frontend.regions import Differ, Parts, Plan, realized, same, takes
+from mytriton.frontend.values import Aggregate, Item, Known, Poison, is_number, number_type
 from mytriton.ir.core import Value
 from mytriton.source import Span
 from mytriton.types import Type
@@ -27,8 +27,8 @@ class Carry:
 
     def plan(self, name: str, item: Item) -> Plan:
         """A slot for each number in the item; what is no number must stay as it is."""
-        if isinstance(item, Tuple):
-            return tuple(self.plan(name, i) for i in item.items)
+        if isinstance(item, Aggregate):
+            return Parts(item, tuple(self.plan(name, i) for i in item.items))
         if isinstance(item, Value):
             type_: Type = item.type
         elif isinstance(item, Known) and is_number(item.value):
@@ -45,10 +45,10 @@ class Carry:
             if not takes(self.slots[plan][1], item):
                 raise Differ(self.slots[plan][0], item)
             self.last[plan] = item
-        elif isinstance(plan, tuple):
-            if not isinstance(item, Tuple) or len(item.items) != len(plan):
+        elif isinstance(plan, Parts):
+            if not isinstance(item, Aggregate) or not plan.whole.is_like(item):
                 raise Differ(realized(plan, [before for before, _, _ in self.slots]), item)
-            for part, one in zip(plan, item.items, strict=True):
+            for part, one in zip(plan.plans, item.items, strict=True):
                 self.leave(part, one)
         elif not same(plan, item):
             raise Differ(plan, item)
@@ -56,7 +56,7 @@ class Carry:
 
 def holds_poison(item: Item) -> bool:
     """Whether an item, or a part of it, carries an error that was reported already."""
-    return any(holds_poison(i) for i in item.items) if isinstance(item, Tuple) else isinstance(item, Poison)
+    return any(holds_poison(i) for i in item.items) if isinstance(item, Aggregate) else isinstance(item, Poison)
 
 
 def loop_variables(body: Sequence[t.Stmt]) -> Iterator[t.Name]:

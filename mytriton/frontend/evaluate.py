@@ -15,7 +15,7 @@ from mytriton.frontend.kernel import MISSING, is_kernel
 from mytriton.frontend.outside import member_item, outside_item
 from mytriton.frontend.registry import FUNCTIONS, LOOPS, Builtin
 from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple
+from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, Window
 from mytriton.ir.core import TypeRuleError, Value
 from mytriton.language.compile_time import ConstexprFunction
 from mytriton.source import Span
@@ -118,6 +118,8 @@ class Evaluator(Choices):
                 return attributes.of_value(self.semantics, expr.span, base, name)
             case Known(value=ModuleType() as module):
                 return member_item(module, name, self.semantics.text(expr.span), expr.span)
+            case Window():
+                return attributes.of_window(self.semantics, expr.span, base, name)
             case Known() | Tuple():
                 return attributes.of_constexpr(self.semantics, expr.span, base, name)
         raise Mistake("MT134", f"{self.semantics.describe(base)} has no `.{name}`", expr.span)

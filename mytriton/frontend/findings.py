@@ -8,7 +8,7 @@ from typing import Any
 from mytriton.diagnostics import Diagnostic
 from mytriton.frontend.kernel import Kernel, is_kernel
 from mytriton.frontend.tree import Attribute, Call, Literal, Name, Subscript
-from mytriton.frontend.values import Known, Method, Mistake, Operand, Tuple, is_number
+from mytriton.frontend.values import Known, Method, Mistake, Operand, Tuple, Window, is_number
 from mytriton.ir.core import Value
 from mytriton.source import Span
 from mytriton.types import BlockType, PointerType, ScalarType
@@ -81,6 +81,8 @@ class Findings:
                 return f"`{text}` (a {_kind(value)})"
             case Tuple():
                 return f"`{text}` (a tuple)"
+            case Window():
+                return f"`{text}` ({operand.item})"
         return f"`{text}`"
 
     # --- what to do ---
@@ -93,6 +95,8 @@ class Findings:
                 return "call it"
             case Tuple():
                 return f"take one of its items, as `{text}[0]`, or unpack it"
+            case Window():
+                return f"load the block: {text}.load(offsets)" if operand.item.is_descriptor else f"tl.load({text})"
             case Known(value=None):
                 if isinstance(operand.expr, Call):
                     return "a function without `return value` gives None"

@@ -9,7 +9,8 @@ from mytriton import language as tl
 from mytriton.frontend.broadcast import joined
 from mytriton.frontend.registry import builtin
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, items_of
+from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, Window, items_of
+from mytriton.frontend.windows import load_window, store_window
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.source import Span
@@ -70,12 +71,18 @@ def _word(s: Semantics, operand: Operand | None, name: str, words: tuple[str, ..
     return str(word)
 
 
-def _no_block_pointers(s: Semantics, name: str, operand: Operand | None) -> None:
+def _only_block_pointers(s: Semantics, name: str, operand: Operand | None) -> None:
     """`boundary_check` and `padding_option` say something of block pointers only; empty ones say nothing."""
     if operand is not None and s.known(operand, f"`{name}`"):
         hint = "give a mask: tl.load(pointer + offsets, mask=offsets < n, other=0)"
-        message = f"`{name}` belongs to block pointers (tl.make_block_ptr), which are not supported yet"
-        raise Mistake("MT135", message, operand.span, hint)
+        raise Mistake("MT225", f"`{name}` belongs to block pointers (tl.make_block_ptr)", operand.span, hint)
+
+
+def _no_mask(pointer: Operand, operand: Operand | None) -> None:
+    """A block pointer knows where its tensor ends."""
+    if operand is not None:
+        message = "an access through a block pointer takes no mask and no `other`"
+        raise Mistake("MT225", message, operand.span, "name the axes to check: boundary_check=(0, 1)")
 
 
 # --- loads and stores -------------------------------------------------------------------------------------------------
@@ -94,15 +101,18 @@ def _load(
     eviction_policy: Operand | None = None,
     volatile: Operand | None = None,
 ) -> Item:
-    address, type_ = _pointer(s, pointer, "tl.load")
     mask, other = given(mask), given(other)
-    _no_block_pointers(s, "boundary_check", boundary_check)
-    _no_block_pointers(s, "padding_option", padding_option)
     hints: dict[str, Any] = {
         "cache": _word(s, cache_modifier, "cache_modifier", (".ca", ".cg", ".cs", ".cv")).removeprefix("."),
         "eviction": _word(s, eviction_policy, "eviction_policy", EVICTION),
         "volatile": volatile is not None and bool(s.known(volatile, "`volatile`")),
     }
+    if isinstance(pointer.item, Window):
+        _no_mask(pointer, mask or other)
+        return load_window(s, pointer, boundary_check, padding_option, **hints)
+    address, type_ = _pointer(s, pointer, "tl.load")
+    _only_block_pointers(s, "boundary_check", boundary_check)
+    _only_block_pointers(s, "padding_option", padding_option)
     if mask is None:
         if other is not None:
             hint = "give a mask, or leave `other` out"
@@ -135,11 +145,15 @@ def _store(
     cache_modifier: Operand | None = None,
     eviction_policy: Operand | None = None,
 ) -> Item:
-    address, type_ = _pointer(s, pointer, "tl.store")
     mask = given(mask)
-    _no_block_pointers(s, "boundary_check", boundary_check)
     cache = _word(s, cache_modifier, "cache_modifier", (".wb", ".cg", ".cs", ".wt")).removeprefix(".")
     eviction = _word(s, eviction_policy, "eviction_policy", EVICTION)
+    if isinstance(pointer.item, Window):
+        _no_mask(pointer, mask)
+        store_window(s, pointer, value, boundary_check, cache=cache, eviction=eviction)
+        return Known(None)
+    address, type_ = _pointer(s, pointer, "tl.store")
+    _only_block_pointers(s, "boundary_check", boundary_check)
     operands = [("stored value", value), *([("mask", mask)] if mask is not None else [])]
     if not shape_of(address.type):
         _only_scalars(s, pointer, operands)

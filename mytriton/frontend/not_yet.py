@@ -7,7 +7,7 @@ from __future__ import annotations
 
 _TYPES = "the types are int1, int8 to int64, uint8 to uint64, float16, bfloat16, float32 and float64"
 _FLOAT8 = f"{_TYPES}; an array of float8 can be passed as uint8"
-_POINTERS = "add offsets to a pointer: tl.load(x + rows[:, None] * stride + columns[None, :], mask=mask, other=0)"
+_POINTERS = "make descriptors in the kernel, with tl.make_tensor_descriptor"
 _ATOMIC = "let each program store to an element of its own, and combine these in a second launch"
 _RANDOM = "make the random numbers before the launch, and load them"
 _INDEX = "reduce the indices of the elements that equal the extremum: tl.min(tl.where(x == m, index, large), axis)"
@@ -23,7 +23,6 @@ _INSTEAD = {
     "associative_scan cumprod cumsum": _SCAN,
     "atomic_add atomic_and atomic_cas atomic_load atomic_max atomic_min atomic_or atomic_poll atomic_store "
     "atomic_xchg atomic_xor": _ATOMIC,
-    "advance load_tensor_descriptor make_block_ptr make_tensor_descriptor store_tensor_descriptor "
     "tensor_descriptor": _POINTERS,
     "bitonic_merge cat flip gather interleave join sort split topk": _MOVE,
     "block_type": "a block's type is x.type",

@@ -21,6 +21,7 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     memory,
     reductions,
     shapes,
+    windows,
 )
 from mytriton.frontend.kernel import Unresolved, hint_for_module, is_kernel
 from mytriton.frontend.not_yet import LIBDEVICE, NOT_YET

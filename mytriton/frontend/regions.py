@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mytriton.frontend import constants, limits
@@ -12,12 +13,14 @@ from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import (
     NO_TUPLE,
     POISON,
+    Aggregate,
     Item,
     Known,
     Mistake,
     Operand,
     Poison,
     Tuple,
+    Window,
     is_number,
     number_type,
 )
@@ -46,12 +49,14 @@ def type_text(item: Item) -> str:
             return f"the constexpr {value!r}" if isinstance(value, str) else f"the constexpr {value}"
         case Tuple(items=items):
             return "(" + ", ".join(type_text(i) for i in items) + ")"
+        case Window():
+            return str(item)
     return "no run-time value"
 
 
 def same(first: Item, second: Item) -> bool:
     """Whether two items are one value, or known to be equal."""
-    if isinstance(first, Tuple) and isinstance(second, Tuple) and len(first.items) == len(second.items):
+    if isinstance(first, Aggregate) and isinstance(second, Aggregate) and first.is_like(second):
         return all(same(a, b) for a, b in zip(first.items, second.items, strict=True))
     if isinstance(first, Known) and isinstance(second, Known):
         return spelled(first.value) == spelled(second.value) and first.type == second.type
@@ -80,7 +85,15 @@ def joint_type(first: Item, second: Item) -> Type:
 
 
 #: What becomes of two values: an item that stands for both, or the position of a result that will.
-Plan: TypeAlias = "Item | int | tuple[Plan, ...]"
+Plan: TypeAlias = "Item | int | Parts"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What becomes of the items of two aggregates that are like `whole`."""
+
+    whole: Aggregate
+    plans: tuple[Plan, ...]
 
 
 class Join:
@@ -94,17 +107,17 @@ class Join:
         """One value of two; raises `Differ` if their types differ."""
         if isinstance(first, Poison) or isinstance(second, Poison):
             return POISON
-        if isinstance(first, Tuple) and isinstance(second, Tuple) and len(first.items) == len(second.items):
-            return tuple(self.plan(a, b) for a, b in zip(first.items, second.items, strict=True))
+        if isinstance(first, Aggregate) and isinstance(second, Aggregate) and first.is_like(second):
+            return Parts(first, tuple(self.plan(a, b) for a, b in zip(first.items, second.items, strict=True)))
         return first if same(first, second) else self._pair(first, second, joint_type(first, second))
 
     def plan_one(self, item: Item, before: Item | None, position: int) -> Plan:
         """The value of the only side that goes on, the first (0) or second (1); `before` is what it was before."""
-        if isinstance(item, Tuple):
-            olds = before.items if isinstance(before, Tuple) and len(before.items) == len(item.items) else item.items
+        if isinstance(item, Aggregate):
+            olds = before.items if isinstance(before, Aggregate) and item.is_like(before) else item.items
             keep = olds is not item.items
             pairs = zip(item.items, olds, strict=True)
-            return tuple(self.plan_one(i, old if keep else None, position) for i, old in pairs)
+            return Parts(item, tuple(self.plan_one(i, old if keep else None, position) for i, old in pairs))
         if not isinstance(item, Value) or item is before:
             return item
         return self._pair(None, item, item.type) if position else self._pair(item, None, item.type)
@@ -118,7 +131,9 @@ def realized(plan: Plan, results: Sequence[Item]) -> Item:
     """The item that was planned, now that there are results."""
     if isinstance(plan, int):
         return results[plan]
-    return Tuple(tuple(realized(p, results) for p in plan)) if isinstance(plan, tuple) else plan
+    if isinstance(plan, Parts):
+        return replace(plan.whole, items=tuple(realized(p, results) for p in plan.plans))
+    return plan
 
 
 class Regions:

@@ -72,6 +72,8 @@ class Builtin:
 #: The functions by identity, and the methods of run-time values by name.
 FUNCTIONS: dict[Any, Builtin] = {}
 METHODS: dict[str, Builtin] = {}
+#: The methods of tensor descriptors.
+DESCRIPTOR_METHODS: dict[str, Builtin] = {}
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[Param, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mytriton.frontend import constants
 from mytriton.frontend.folding import Folding
-from mytriton.frontend.values import Item, Known, Mistake, Operand, Poison, Tuple, is_number, number_type
+from mytriton.frontend.values import Aggregate, Item, Known, Mistake, Operand, Poison, is_number, number_type
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
@@ -273,7 +273,7 @@ def is_poison(*operands: Operand) -> bool:
         item = items.pop()
         if isinstance(item, Poison):
             return True
-        if isinstance(item, Tuple):
+        if isinstance(item, Aggregate):
             items += item.items
     return False
 
@@ -287,5 +287,5 @@ def is_float_operand(operand: Operand) -> bool:
 _LOAD = "read what it points to with tl.load(...)"
 _INSTEAD = {
     "**": "write x * x, or tl.pow(x, y) of floats",
-    "@": "matrix products are not supported yet; multiply and sum: tl.sum(a[:, :, None] * b[None, :, :], axis=1)",
+    "@": "matrix products are tl.dot(x, y)",
 }

@@ -11,7 +11,7 @@ from mytriton.frontend import constants, limits
 from mytriton.frontend.tree import Expr, Literal, Subscript, TupleExpr
 from mytriton.ir.core import Value
 from mytriton.source import Span
-from mytriton.types import ScalarType
+from mytriton.types import PointerType, ScalarType
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -27,10 +27,52 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Tuple:
-    """A tuple whose items may be known or not."""
+class Aggregate:
+    """Several items that names, loops and branches hand on as one."""
 
     items: tuple[Item, ...]
+
+    def is_like(self, other: Item) -> bool:
+        """Whether `other` differs in its items at most."""
+        return isinstance(other, Aggregate) and type(self) is type(other) and len(self.items) == len(other.items)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Tuple(Aggregate):
+    """A tuple whose items may be known or not."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Window(Aggregate):
+    """Where a block lies in a tensor: a block pointer, or a tensor descriptor, which has no offsets. `items` are the
+    base, and for each axis the tensor's extents (i64), strides (i64) and, of a block pointer, the offsets (i32);
+    `block` is the block's shape, `padding` what is read outside of the tensor (zero, nan or nothing said)."""
+
+    block: tuple[int, ...]
+    padding: str = ""
+
+    def is_like(self, other: Item) -> bool:
+        """Whether `other` differs in its items at most."""
+        if not isinstance(other, Window) or len(self.items) != len(other.items):
+            return False
+        return (self.block, self.padding, self.type) == (other.block, other.padding, other.type)
+
+    @property
+    def type(self) -> PointerType:
+        """The type of the base."""
+        base = self.items[0]
+        assert isinstance(base, Value)
+        assert isinstance(base.type, PointerType)
+        return base.type
+
+    @property
+    def is_descriptor(self) -> bool:
+        """Whether the offsets are given at each access."""
+        return len(self.items) == 1 + 2 * len(self.block)
+
+    def __str__(self) -> str:
+        what = "tensor descriptor" if self.is_descriptor else "block pointer"
+        return f"{what}<{'x'.join(map(str, self.block))} x {self.type.element}>"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,7 +89,7 @@ class Poison:
 
 POISON = Poison()
 
-Item: TypeAlias = "Known | Tuple | Method | Value | Poison"
+Item: TypeAlias = "Known | Aggregate | Method | Value | Poison"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

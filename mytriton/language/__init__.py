@@ -119,12 +119,20 @@ from mytriton.language.shapes import (
     zeros,
     zeros_like,
 )
+from mytriton.language.windows import (
+    advance,
+    load_tensor_descriptor,
+    make_block_ptr,
+    make_tensor_descriptor,
+    store_tensor_descriptor,
+)
 
 __all__ = [
     "TRITON_MAX_TENSOR_NUMEL",
     "PropagateNan",
     "abs",
     "add",
+    "advance",
     "arange",
     "assume",
     "bfloat16",
@@ -161,8 +169,11 @@ __all__ = [
     "int32",
     "int64",
     "load",
+    "load_tensor_descriptor",
     "log",
     "log2",
+    "make_block_ptr",
+    "make_tensor_descriptor",
     "math",
     "max",
     "max_constancy",
@@ -193,6 +204,7 @@ __all__ = [
     "static_print",
     "static_range",
     "store",
+    "store_tensor_descriptor",
     "sub",
     "sum",
     "swizzle2d",

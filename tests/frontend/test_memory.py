@@ -95,10 +95,10 @@ WRONG = [
      'use one of "evict_first", "evict_last", or leave it out'),
     ("tl.load(p, volatile=n)", 25, "MT210 `volatile` must be a constexpr, but `n` (i32) is not", None),
     ("tl.load(p, boundary_check=(0,))", 31,
-     "MT135 `boundary_check` belongs to block pointers (tl.make_block_ptr), which are not supported yet",
+     "MT225 `boundary_check` belongs to block pointers (tl.make_block_ptr)",
      "give a mask: tl.load(pointer + offsets, mask=offsets < n, other=0)"),
     ("tl.load(p, padding_option='zero')", 31,
-     "MT135 `padding_option` belongs to block pointers (tl.make_block_ptr), which are not supported yet", None),
+     "MT225 `padding_option` belongs to block pointers (tl.make_block_ptr)", None),
     ("tl.load(p, i < n, 0, '')", 26, "MT120 `tl.load` takes 3 arguments (pointer, mask, other), got 4",
      "give boundary_check, padding_option, cache_modifier, eviction_policy, volatile by name"),
     ("tl.store(x, i)", 17, "MT204 the stored value `i` (vector<8 x i32>) is a block, but the pointer `x` (ptr<f32>) is "
@@ -113,8 +113,6 @@ WRONG = [
      "MT212 tl.max_contiguous takes a number for each axis: `i` (vector<8 x i32>) has 1, got 2", None),
     ("tl.assume(n)", 15, "MT231 tl.assume takes a scalar bool, got `n` (i32)", None),
     ("tl.assume(2 > 3)", 15, "MT212 tl.assume says what is false: 2 > 3", None),
-    ("tl.make_block_ptr(x, (8,), (1,), (0,), (8,), (0,))", 5, "MT135 `tl.make_block_ptr` is not supported yet",
-     "add offsets to a pointer: tl.load(x + rows[:, None] * stride + columns[None, :], mask=mask, other=0)"),
 ]  # fmt: skip
 
 
