@@ -63,8 +63,8 @@ class Asking(Screen[None]):
 
         self.app.push_screen(dialog, answered)
 
-    def show_text(self, title: str, lines: list[str], row: int = 0) -> None:
-        """Show lines to read, with the cursor on one of them."""
+    def show_text(self, title: str, lines: list[str] | Callable[[int], list[str]], row: int = 0) -> None:
+        """Show lines to read, with the cursor on one of them; a function of the width gives lines folded to it."""
         from explorer.screens.text import TextScreen
 
         self.app.push_screen(TextScreen(title, lines, row))

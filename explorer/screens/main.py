@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -53,7 +54,7 @@ class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Appearance):
         """Show the keys."""
         from explorer.screens.help import help_lines
 
-        self.show_text("Help", help_lines(self.focused_pane.name or "source", self.app.size.width - 3))
+        self.show_text("Help", partial(help_lines, self.focused_pane.name or "source"))
 
     def action_info(self) -> None:
         """Show versions, device, skipped stages and the children's output."""

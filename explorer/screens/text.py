@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from explorer.screens.asking import Answer, Modal
 from explorer.widgets.code_view import CodeView
+from explorer.widgets.painted_lines import GUTTER
 from explorer.widgets.text_line import Part, TextLine
 
 
@@ -42,13 +45,17 @@ class Page(Modal[Answer]):
         """Show the lines."""
         self.query_one(CodeView).load(self._lines, "report")
 
+    def columns(self) -> int:
+        """The columns that a line may have."""
+        return self.app.size.width - GUTTER - 1
+
     def action_copy_all(self) -> None:
         """Copy everything."""
         self.app.copy_to_clipboard("\n".join(self._lines))
 
 
 class TextScreen(Page[None]):
-    """Lines that stay as they are. Escape, q, or the key that opened it goes back."""
+    """Lines that only the width of the terminal changes. Escape, q, or the key that opened it goes back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f1,f12,question_mark,i", "dismiss(None)", "back"),
@@ -56,15 +63,22 @@ class TextScreen(Page[None]):
         Binding("Y", "copy_all", "copy all"),
     ]
 
-    def __init__(self, title: str, lines: list[str], row: int = 0) -> None:
-        super().__init__(title, "esc back   j k page move   y copy line   Y copy all", lines)
+    def __init__(self, title: str, lines: list[str] | Callable[[int], list[str]], row: int = 0) -> None:
+        super().__init__(title, "esc back   j k page move   y copy line   Y copy all", [])
+        self._folded = lines if callable(lines) else lambda width: lines
         self._row = row
 
     def load(self) -> None:
-        """Show the lines, with the cursor where it is wanted."""
+        """Show the lines as they fit."""
+        self._lines = self._folded(self.columns())
         super().load()
         if self._row:
             self.call_after_refresh(self.query_one(CodeView).show_row, self._row)
+            self._row = 0
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fold them anew."""
+        self.load()
 
     def action_copy_line(self) -> None:
         """Copy the line under the cursor."""

@@ -55,6 +55,7 @@ class CodeView(PaintedLines, can_focus=True):
         super().__init__(id=id)
         self._language = ""
         self.clicked: int | None = None  # the character that was clicked, until the cursor moves on
+        self._height = 0
 
     # What is shown
 
@@ -131,6 +132,12 @@ class CodeView(PaintedLines, can_focus=True):
             self.scroll_to(y=top, animate=False, force=True)  # the scroll bar may be just coming
         self.cursor = row
         self.refresh()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """A cursor that was in view stays in view."""
+        before, self._height = self._height, event.size.height
+        if event.size.height < before and 0 <= self.cursor - round(self.scroll_y) < before:
+            self.call_after_refresh(self.show_row, self.cursor)
 
     # Cursor and search
 

@@ -72,6 +72,10 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
         self.navigator = DocumentNavigator(self.wrapped_document)
         self._rewrap_and_refresh_virtual_size()
 
+    def on_resize(self) -> None:
+        """The cursor stays in view."""
+        self.call_after_refresh(self.scroll_cursor_visible)
+
     # What is marked
 
     def mark(self, diagnostics: Sequence[DiagnosticView]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rich.segment import Segment
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
@@ -194,6 +196,10 @@ async def settled(pilot: Pilot[None]) -> int:
     return written
 
 
+#: Block elements that bars are drawn with; the cursor's sign is not one of them.
+BARS = {chr(code) for code in range(0x2580, 0x2596)} - {"\u258c"}
+
+
 class Explorer:
     """A running explorer under test."""
 
@@ -226,6 +232,21 @@ class Explorer:
     def written(self) -> int:
         assert isinstance(self.app._driver, CountingDriver)
         return self.app._driver.written
+
+
+def segments(running: Explorer) -> Iterator[list[Segment]]:
+    """The rows of the screen; scroll bars, which Textual may draw as it likes, are left out."""
+    for bar in running.app.screen.query("ScrollBar"):
+        bar.visible = False
+    for strip in running.app.screen._compositor.render_strips(running.app.size):
+        yield list(strip)
+
+
+def screen(running: Explorer) -> str:
+    """The characters on the screen; the time of day is always the same."""
+    rows = ("".join(segment.text for segment in row) for row in segments(running))
+    text = "\n".join("".join(" " if c in BARS else c for c in row).rstrip() for row in rows)
+    return re.sub(r"\b\d\d:\d\d:\d\d\b", "12:34:56", text)
 
 
 @asynccontextmanager

@@ -9,8 +9,7 @@ from textual import events
 
 from explorer.model.files import Swap
 from explorer.model.replacing import Search
-from tests.explorer.explorer_support import SOURCE, Explorer, explorer, settled
-from tests.explorer.test_screen import screen
+from tests.explorer.explorer_support import SOURCE, Explorer, explorer, screen, settled
 
 
 def put(path: Path, text: str) -> Path:

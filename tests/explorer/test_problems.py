@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from explorer.model.problems import next_place, told, words
-from tests.explorer.explorer_support import explorer, settled
-from tests.explorer.test_screen import WRONG, screen
+from tests.explorer.explorer_support import explorer, screen, settled
+from tests.explorer.screens import WRONG
 
 WARNING = replace(WRONG, severity="warning", message="it is slow\nfor a reason", line=7, column=None, hint="")
 

@@ -19,7 +19,7 @@ from explorer.screens.dialogs import Ask, Choose, Confirm
 from explorer.themes import SEEDS, contrast, luminance, nearest, stands_on
 from explorer.widgets.code_view import CodeView
 from tests.explorer.explorer_support import Explorer, explorer, settled
-from tests.explorer.test_screen import WRONG
+from tests.explorer.screens import WRONG
 
 #: Drawn, not read.
 DRAWN = {chr(code) for code in range(0x2500, 0x25A0)}
