@@ -68,6 +68,9 @@ ACTIONS: tuple[Action, ...] = (
         "Run it after every stage: which one breaks the numbers",
         "Kernel",
     ),
+    Action("bench", ("B",), (), "", "Bench the example: median, spread, how close to the device's limits", "Kernel"),
+    Action("bench(True)", (), (), "", "Bench all examples of the kernel: a table over sizes", "Kernel"),
+    Action("past_runs", ("H",), (), "", "The runs and benches of this session, with deltas", "Kernel"),
     Action("backend", ("b",), ("f2",), "backend", "Next backend: cuda, mlir, cpu, interp", "Kernel"),
     Action("pin", ("p",), ("ctrl+l",), "", "Pin the present build as A, to compare with; take the pin away", "Kernel"),
     Action(

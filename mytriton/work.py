@@ -37,10 +37,10 @@ class Work:
 
     `read` and `written` are the ideal traffic in bytes: each element of an argument that any program loads, or stores,
     counts once, as if caches were perfect; what is masked off does not. `flops` are by type: each `+ - * / %`,
-    minimum, maximum and function (`exp`, ...) of floats counts 1 an element of its block, masked-off ones too, `fma` 2
-    and a reduction of n elements n - 1; comparisons, choices, conversions, `-x` and `abs` count nothing, nor do
-    integers. If fewer programs were `counted` than there are `programs`, it is an estimate: the sum over the counted
-    ones scaled up, and no array more than once. `reason` says why nothing could be counted.
+    minimum, maximum and function (`exp`, ...) of floats counts 1 an element of its block, masked-off ones too, `fma` 2,
+    a reduction of n elements n - 1 and a product of matrices 2 M N K; comparisons, choices, conversions, `-x` and `abs`
+    count nothing, nor do integers. If fewer programs were `counted` than there are `programs`, it is an estimate: the
+    sum over the counted ones scaled up, and no array more than once. `reason` says why nothing could be counted.
     """
 
     read: int = 0
@@ -72,6 +72,8 @@ def flops_of(op: Op) -> tuple[str, int]:
         return "", 0
     if isinstance(op, ops.Reduce):
         return _element(type_), prod(shape_of(op.source.type)) - prod(shape_of(type_))
+    if isinstance(op, ops.Dot):
+        return _element(type_), 2 * prod(shape_of(type_)) * shape_of(op.lhs.type)[-1]
     if isinstance(op, (ops.Unary, ops.Binary, ops.Fma)):
         return _element(type_), prod(shape_of(type_)) * _FLOPS.get(type(op), 1)
     return "", 0

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher, unified_diff
 
 from explorer.model.backend_result import Result
-from explorer.model.report import seconds_text, verdict
+from explorer.model.past_runs import outcome
 from explorer.model.resources import NUMBERS, Figures, delta, figures
 from explorer.model.result import StageView
 from explorer.model.session import Session
+from explorer.model.units import seconds_text
 
 _NAMES = {
     "registers": "registers a thread",
@@ -75,13 +76,13 @@ def _about(session: Session) -> str:
 
 def _times(a: Session, b: Session) -> str:
     old, new = (s.report if s.report is not None and s.report.outputs else None for s in (a, b))
-    cells = ["..." if s.running else seconds_text(r.seconds) if r else "-" for s, r in ((a, old), (b, new))]
-    change = f"{100 * (new.seconds / old.seconds - 1):+.0f}%" if old and new and old.seconds else ""
+    cells = ["..." if s.running else seconds_text(r.took) if r else "-" for s, r in ((a, old), (b, new))]
+    change = f"{100 * (new.took / old.took - 1):+.0f}%" if old and new and old.took else ""
     row = _row("run time", cells[0], cells[1], change)
     if old is None and new is None:
         return f"{row}  r runs both" if cells == ["-", "-"] else row
     places = " and ".join(dict.fromkeys(r.backend for r in (old, new) if r is not None))
-    notes = [f"{who}: {verdict(r)}" for who, r in (("A", old), ("B", new)) if r is not None and not r.ok]
+    notes = [f"{who}: {outcome(r)}" for who, r in (("A", old), ("B", new)) if r is not None and not r.ok]
     notes += [f"{who}: stale" for who, s in (("A", a), ("B", b)) if s.report_is_stale]
     return "  ".join([row, f"on {places}", *notes])
 

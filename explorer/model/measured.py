@@ -1,8 +1,41 @@
-"""What a bench measured and counted, as it crosses the process line, and what follows from it."""
+"""What a run compared and a bench measured, as it crosses the process line, and what follows from it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class OutputReport:
+    """One output against its reference: largest errors, mismatches of `size` elements, and the first mismatch (index
+    and both values as text). Of the mismatches one value is NaN in `nans`, and infinite in `infinities`; `pattern` says
+    where they are, if that is simple, and `picture` shows it."""
+
+    name: str
+    ok: bool
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+    max_ulp: float = 0.0
+    mismatches: int = 0
+    size: int = 0
+    first_index: tuple[int, ...] | None = None
+    actual: str = ""
+    expected: str = ""
+    nans: int = 0
+    infinities: int = 0
+    pattern: str = ""
+    picture: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """The example's result after one stage; `text` says how it differs, or why the stage was not run. `line` is where
+    the first wrong element is stored."""
+
+    stage: str
+    ok: bool
+    text: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

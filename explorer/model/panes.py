@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from textwrap import shorten
 
-from explorer.model import report
+from explorer.model import report, runs
 from explorer.model.compare import pinned_stage
 from explorer.model.failure import brief, given
 from explorer.model.result import LineView, StageView
@@ -117,7 +117,7 @@ def listing(
             "report",
         )
     if pane == "run":
-        return Listing(TITLES[pane], "", report.run_lines(session, width), "report", session.report_is_stale)
+        return Listing(TITLES[pane], "", runs.run_lines(session, width), "report", session.report_is_stale)
     backend, name = backend_of(session, pane), chosen_stage(session, pane, chosen)
     if name is None:
         return Listing(TITLES[pane], "waiting" if not session.results else "")

@@ -25,6 +25,8 @@ class Variant:
         settings = replace(settings, chip=self.chip or settings.chip, defines={**settings.defines, **self.defines})
         made = Session(settings, self.text if self.text is not None else present.text)
         made.label = self.label
+        made.past_runs = present.past_runs
+        made.opened(0)
         made.backend = self.backend or present.backend
         made.kernel, made.example, made.module = present.kernel, present.example, present.module
         return made

@@ -1,4 +1,4 @@
-"""Stages, findings and run reports as lines of text: the same words in panes and in one-line summaries."""
+"""Stages and findings as lines of text: the same words in panes and in one-line summaries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from explorer.model.backend_result import Result
 from explorer.model.failure import brief, shortened
-from explorer.model.result import DiagnosticView, LineView, OutputReport, RunReport, StageView
+from explorer.model.result import DiagnosticView, LineView, StageView
 from explorer.model.session import Session
 
 Lines = tuple[LineView, ...]
@@ -104,92 +104,6 @@ def problem_lines(problems: Iterable[DiagnosticView], width: int = 1000, whole: 
             rows = [part] if " | " in part[:12] else folded(part, width)
             lines += [LineView(row, d.line, d.column, d.end_line, d.end_column) for row in rows]
     return tuple(lines) or (LineView("No problems."),)
-
-
-def seconds_text(seconds: float) -> str:
-    """A time with a unit that suits it."""
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.1f} us"
-    return f"{seconds * 1e3:.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
-
-
-def _output(output: OutputReport) -> str:
-    text = (
-        f"{output.mismatches} of {output.size} differ  "
-        f"max abs {output.max_abs:.3g}  rel {output.max_rel:.3g}  ulp {output.max_ulp:.3g}"
-    )
-    if output.first_index is not None:
-        index = ", ".join(map(str, output.first_index))
-        text += f"  first at [{index}]: {output.actual}, expected {output.expected}"
-    return text
-
-
-def where(report: RunReport) -> str:
-    """What it ran on."""
-    return report.backend if report.device.lower() in ("", report.backend) else f"{report.backend} ({report.device})"
-
-
-def verdict(report: RunReport) -> str:
-    """PASS, FAIL, or that it did not run."""
-    if report.unavailable or not (report.ok or report.outputs or report.steps):
-        return "NOT RUN"
-    return "PASS" if report.ok else "FAIL"
-
-
-def run_summary(session: Session) -> str:
-    """The run in one line."""
-    report = session.report
-    if session.running:
-        return "running ..."
-    if report is None:
-        info = session.kernel_info
-        if info is not None and not info.examples:
-            return f"not run: there is no example; declare one with @{info.name}.example (see the README)"
-        return "not run yet: F8 runs the example and checks it"
-    stale = "stale: " if session.report_is_stale else ""
-    worst = max(report.outputs, key=lambda o: (not o.ok, o.max_ulp), default=None)
-    details = _output(worst) if worst is not None else _why(report)
-    time = f"  {seconds_text(report.seconds)}" if report.seconds else ""
-    instead = report.note and report.backend != session.backend
-    ran_on = f"{report.backend}, not {session.backend}" if instead else where(report)
-    return f"{stale}{verdict(report)} on {ran_on}{time}  {details}"
-
-
-def _why(report: RunReport) -> str:
-    """Why there are no outputs."""
-    error = next((d for d in report.diagnostics if d.severity == "error"), None)
-    return f"{place(error)}{error.message}" if error is not None else " ".join(report.message.split())
-
-
-def run_lines(session: Session, width: int = 1000) -> Lines:
-    """The run in full."""
-    report = session.report
-    if report is None or session.running:
-        return tuple(LineView(row) for row in folded(run_summary(session), width))
-    time = seconds_text(report.seconds) if report.seconds else ""
-    parts = (verdict(report), report.kernel, report.example, f"on {where(report)}", time)
-    rows = ["  ".join(part for part in parts if part)]
-    if session.report_is_stale:
-        rows.append("stale: the text was edited since; F8 runs it again")
-    rows += [report.note] if report.note else []
-    steps = _step_lines(report, width)
-    rows += [f"{o.name}: {_output(o)}" for o in report.outputs]
-    if report.reference:
-        rows.append(f"reference: {report.reference}")
-    rows += report.message.splitlines()
-    lines = tuple(LineView(part) for row in rows for part in folded(row, width))
-    return (lines[0], *steps, *lines[1:], *(problem_lines(report.diagnostics, width) if report.diagnostics else ()))
-
-
-def _step_lines(report: RunReport, width: int) -> Lines:
-    """The result after every stage; a wrong one leads to its line."""
-    lines = []
-    for step in report.steps:
-        word = "ok" if step.ok and not step.text else "skipped" if step.ok else "FAIL"
-        where = f"  line {step.line}" if step.line is not None else ""
-        row = f"{word:<8}{step.stage}{where}  {step.text}".rstrip()
-        lines += [LineView(part, step.line, 1 if step.line else None) for part in folded(row, width)]
-    return tuple(lines)
 
 
 def counts(problems: Sequence[DiagnosticView]) -> str:

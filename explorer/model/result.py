@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from explorer.model.measured import BenchView
+from explorer.model.measured import OutputReport as OutputReport
+from explorer.model.measured import StepView as StepView
 
 Status = Literal["ok", "no change", "failed", "crashed", "skipped", "cached"]
 
@@ -206,39 +208,6 @@ class ModuleInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class OutputReport:
-    """One output against its reference: largest errors, mismatches of `size` elements, and the first mismatch (index
-    and both values as text). Of the mismatches one value is NaN in `nans`, and infinite in `infinities`; `pattern` says
-    where they are, if that is simple, and `picture` shows it."""
-
-    name: str
-    ok: bool
-    max_abs: float = 0.0
-    max_rel: float = 0.0
-    max_ulp: float = 0.0
-    mismatches: int = 0
-    size: int = 0
-    first_index: tuple[int, ...] | None = None
-    actual: str = ""
-    expected: str = ""
-    nans: int = 0
-    infinities: int = 0
-    pattern: str = ""
-    picture: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class StepView:
-    """The example's result after one stage; `text` says how it differs, or why the stage was not run. `line` is where
-    the first wrong element is stored."""
-
-    stage: str
-    ok: bool
-    text: str = ""
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class RunReport:
     """One example run and checked.
 
@@ -268,6 +237,11 @@ class RunReport:
     chip: str = ""
     num_warps: int = 0
     constexprs: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def took(self) -> float:
+        """Seconds of one launch: the median, if it was benched."""
+        return self.bench.median if self.bench is not None else self.seconds
 
 
 @dataclass(frozen=True, slots=True)

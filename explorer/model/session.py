@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from explorer.engine.messages import (
@@ -22,6 +23,7 @@ from explorer.engine.messages import (
     StillRunning,
 )
 from explorer.model.backend_result import Result
+from explorer.model.past_runs import PastRuns
 from explorer.model.resources import Meter, figures
 from explorer.model.result import DiagnosticView, KernelInfo, ModuleInfo, RunReport
 
@@ -64,7 +66,8 @@ class Session:
         self.running = False
         self.busy: StillRunning | None = None
         self.log: deque[str] = deque(maxlen=self.LOG_LINES)
-        self._run_text = self._opened_text = ""
+        self.past_runs = PastRuns()
+        self._run_text = self._opened_text = self._run_backend = ""
         self._wanted: tuple[str, ...] = ()
         self._asked: tuple[str, ...] = ()
         self._opened = self._compiled = self._ran = 0
@@ -100,7 +103,7 @@ class Session:
             return ()
         return ("cubin",) if self.pinned is None else ("cubin", "sass")
 
-    def run_request(self, every_stage: bool = False) -> RunRequest:
+    def run_request(self, every_stage: bool = False, bench: bool = False) -> RunRequest:
         """The example on the selected backend; on the CPU where that one cannot run here."""
         s = self.settings
         return RunRequest(
@@ -113,6 +116,7 @@ class Session:
             defines=s.defines,
             example=self.example,
             every_stage=every_stage,
+            bench=bench,
         )
 
     def opened(self, generation: int) -> None:
@@ -126,6 +130,7 @@ class Session:
     def ran(self, generation: int) -> None:
         """The engine was told to run."""
         self._ran, self._run_text, self.running = generation, self.text, True
+        self._run_backend = self.backend
 
     def take_run(self, other: Session) -> None:
         """Have the run of another session of the same text, if it is of this text."""
@@ -174,6 +179,13 @@ class Session:
             if event.generation < self._ran:
                 return False
             self.report, self.running, self.busy = event.report, False, None
+            self.past_runs.add(
+                event.report,
+                time=f"{datetime.now():%H:%M:%S}",
+                backend=self._run_backend,
+                text=self._run_text,
+                edited=self._run_text != self._opened_text,
+            )
         elif isinstance(event, StillRunning):
             if event.generation < min(self._compiled, self._ran or self._compiled, self._opened):
                 return False

@@ -23,7 +23,7 @@ from explorer.engine.messages import (
     RunRequest,
     StageFinished,
 )
-from explorer.model import panes, report
+from explorer.model import panes, report, runs
 from explorer.model.arrangement import PANES, TALL
 from explorer.model.files import SourceFile, Swap
 from explorer.model.session import Session, Settings
@@ -264,7 +264,7 @@ class MainBase(Linking):
         width = self.app.size.width - 1
         self.query_one("#resources", TextLine).show(resource_parts(self.session, width))
         strip.show(highlighted(" " + fitted(report.stage_strip(self.session.result), width)))
-        run.show(highlighted(" " + fitted("run: " + report.run_summary(self.session), width)))
+        run.show(highlighted(" " + fitted("run: " + runs.run_summary(self.session), width)))
         self.show_links(reveal=False)
         self.show_keys()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 
-from explorer.model import report
+from explorer.model import report, runs
 from explorer.model.session import Session
 from mytriton.versions import versions
 
@@ -42,4 +42,4 @@ def _device(session: Session) -> str:
     run = session.report
     if run is None:
         return "not asked yet: it is when a kernel is run (r, F8)"
-    return " ".join(part for part in (report.where(run), run.note, run.message if run.unavailable else "") if part)
+    return " ".join(part for part in (runs.where(run), run.note, run.message if run.unavailable else "") if part)

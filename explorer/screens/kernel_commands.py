@@ -37,7 +37,14 @@ class KernelCommands(MainBase):
         """Run and check the example, also after every stage; end the run that is under way."""
         if self.session.running:
             self.action_cancel()
-            return
+        elif self.can_run():
+            self.session.ran(self.engine.run(self.session.run_request(every_stage)))
+            if every_stage:
+                self.go_to_pane("run")
+            self.update()
+
+    def can_run(self) -> bool:
+        """Whether there is an example; says what to do if there is none."""
         info = self.session.kernel_info
         if info is not None and not info.examples:
             self.app.notify(
@@ -45,11 +52,8 @@ class KernelCommands(MainBase):
                 title=f"{info.name} has no example",
                 severity="warning",
             )
-            return
-        self.session.ran(self.engine.run(self.session.run_request(every_stage)))
-        if every_stage:
-            self.go_to_pane("run")
-        self.update()
+            return False
+        return True
 
     def action_choose(self) -> None:
         """Choose the kernel and the example."""

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 
 from explorer.actions import ACTIONS, Action
 from explorer.screens.appearance import Appearance
+from explorer.screens.benching import Benching
 from explorer.screens.comparing import Comparing
 from explorer.screens.editing import Editing
 from explorer.screens.failing import Failing
@@ -29,7 +30,7 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     return made
 
 
-class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Appearance):
+class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Benching, Appearance):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)

@@ -88,12 +88,12 @@ async def test_running_says_where_and_how_it_went(tmp_path: Path) -> None:
         bad = OutputReport("out", False, 2.0, 0.5, 1e6, 3, 1000, (7,), "1.0", "3.0")
         e.engine.emit(RunFinished(e.engine.generation, RunReport(False, "cpu", outputs=(bad,), seconds=2.0)))
         await e.pilot.pause()
-        assert e.line("#run").startswith(" run: FAIL on cpu  2.00 s  3 of 1000 differ  max abs 2  rel 0.5")
+        assert e.line("#run").startswith(" run: FAIL on cpu  2.00 s  3 of 1000 differ (0.3 %)  max abs 2  rel")
         await e.press("9")
         assert e.lines("run") == [
             "FAIL  on cpu  2.00 s",
-            "out: 3 of 1000 differ  max abs 2  rel 0.5  ulp 1e+06  first at [7]: 1.0,",
-            "  expected 3.0",
+            "out: 3 of 1000 differ (0.3 %)  max abs 2  rel 0.5  ulp 1e+06  first at [7]:",
+            "  1.0, expected 3.0",
         ]
         e.engine.emit(RunFinished(e.engine.generation, RunReport(False, "cuda", message="no", diagnostics=(WRONG,))))
         await e.pilot.pause()
