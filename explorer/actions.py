@@ -85,6 +85,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("stage(1)", ("right_square_bracket",), ("f7",), "stage", "Next stage in the listing", "Panes"),
     Action("choose", ("e",), ("f4",), "kernel", "Choose the kernel and the example", "Kernel"),
     Action("signature", ("a",), ("ctrl+t",), "", "Give the argument types and constexprs to compile for", "Kernel"),
+    Action("complete", (), ("ctrl+@",), "", "Show what can be written here, and what a call takes", "Editor", "editor"),
     Action("problem(1)", (), ("alt+n",), "", "Go to the next error or warning of the file", "Editor"),
     Action("problem(-1)", (), ("alt+p",), "", "Go to the previous error or warning of the file", "Editor"),
     Action("replace", (), ("ctrl+f",), "", "Find and replace in the editor; in a listing, find", "Editor"),
@@ -176,7 +177,14 @@ def rebind(wanted: Mapping[str, Sequence[str]]) -> list[str]:
     return problems
 
 
-_SHOWN = {**SIGNS, "ctrl+underscore": "ctrl+/", "escape": "esc", "pagedown": "page down", "pageup": "page up"}
+_SHOWN = {
+    **SIGNS,
+    "ctrl+underscore": "ctrl+/",
+    "ctrl+@": "ctrl+space",
+    "escape": "esc",
+    "pagedown": "page down",
+    "pageup": "page up",
+}
 
 
 def shown_key(key: str) -> str:

@@ -45,3 +45,12 @@ class Highlighted:
                 self._cache.clear()
             runs = self._cache[key] = self._tokenizer.tokens(*key)
         return runs
+
+    def code(self, number: int) -> str:
+        """Line `number` with a NUL for each character of a string or comment."""
+        line = self._line(number)
+        pieces, at = [], 0
+        for length, style in self.tokens(number):
+            pieces.append("\0" * length if style in ("string", "comment") else line[at : at + length])
+            at += length
+        return "".join([*pieces, line[at:]])

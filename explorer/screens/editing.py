@@ -6,9 +6,11 @@ from textual import on
 from textual.widgets import TextArea
 
 from explorer.model.editing import duplicate, move, place_named, toggle_comment
+from explorer.model.popup import call_parts
 from explorer.model.problems import first, next_place, told
 from explorer.screens.base import MainBase
 from explorer.widgets.code_view import CodeView
+from explorer.widgets.source_editor import SourceEditor
 from explorer.widgets.status import key_parts
 from explorer.widgets.text_line import Part, TextLine
 
@@ -47,17 +49,27 @@ class Editing(MainBase):
             self.app.notify("No problems.")
 
     def show_keys(self) -> None:
-        """The key bar; what is wrong with the line that the cursor of the editor is in takes its place."""
+        """The key bar. The call that is being typed, or what is wrong with the cursor's line, takes its place."""
         findings = self.editor.findings if self.editor.has_focus else ()
-        if findings:
+        call = self.editor.call
+        if call is not None:
+            before, active, after = call_parts(call, self.app.size.width - 2)
+            keys = self.query_one("#keys", TextLine)
+            keys.show([Part(f" {before}", "comment"), Part(active, "keyword"), Part(after, "comment")])
+        elif findings:
             style = "bad" if first(findings).severity == "error" else "doubtful"
             self.query_one("#keys", TextLine).show([Part(f" {told(findings)}", style)], key_parts(True, 0))
         else:
             super().show_keys()
 
     @on(TextArea.SelectionChanged)
+    @on(SourceEditor.CallChanged)
     def _cursor_moved(self) -> None:
         self.show_keys()
+
+    def action_complete(self) -> None:
+        """Show what can be written at the cursor."""
+        self.editor.complete()
 
     def action_comment(self) -> None:
         """Comment the selected lines, or make them code again."""

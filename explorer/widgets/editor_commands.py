@@ -25,7 +25,7 @@ _COMMANDS = {
     **{key: f"screen.{action.name}" for action in ACTIONS if action.scope == "editor" for key in action.keys},
 }
 #: What terminals with the newer key protocols send for the same keys.
-_ALSO = {"ctrl+slash": "ctrl+underscore"}
+_ALSO = {"ctrl+slash": "ctrl+underscore", "ctrl+space": "ctrl+@"}
 
 if TYPE_CHECKING:
     _Base = TextArea

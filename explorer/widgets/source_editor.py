@@ -18,6 +18,7 @@ from explorer.highlight import Highlighted, tokenizer
 from explorer.model.links import reveal as reveal_rows
 from explorer.model.problems import words
 from explorer.model.result import DiagnosticView
+from explorer.widgets.completing import Completing
 from explorer.widgets.document import PythonDocument
 from explorer.widgets.editor_commands import EditorCommands
 from explorer.widgets.rows import ChangedRows
@@ -25,7 +26,7 @@ from explorer.widgets.syntax import syntax_styles
 from explorer.widgets.text_line import fitted, visible
 
 
-class SourceEditor(EditorCommands, ChangedRows, TextArea):
+class SourceEditor(Completing, EditorCommands, ChangedRows, TextArea):
     """Python text. `marked` puts findings at their lines: a letter in the gutter and an underline in the text."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -34,6 +35,9 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
         "source--warning",
         "source--found",
         "source--said",
+        "source--entry",
+        "source--chosen",
+        "source--about",
     }
     DEFAULT_CSS = """
     SourceEditor, SourceEditor:focus {
@@ -42,6 +46,9 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
         & > .source--error { color: $text-error; text-style: underline; }
         & > .source--warning { color: $text-warning; text-style: underline; }
         & > .source--said { color: $text-error; text-style: italic; }
+        & > .source--entry { background: $panel; color: $foreground; }
+        & > .source--chosen { background: $primary; color: $foreground; text-style: bold; }
+        & > .source--about { background: $surface-lighten-2; color: $foreground; text-style: italic; }
         & > .source--found { background: $warning-muted; text-style: underline; }
         & > .text-area--cursor-line { background: $surface-lighten-2; }
         & > .text-area--cursor-gutter { background: $surface-lighten-2; color: $foreground; }
@@ -75,6 +82,10 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
     def on_resize(self) -> None:
         """The cursor stays in view."""
         self.call_after_refresh(self.scroll_cursor_visible)
+
+    def code(self, row: int) -> str:
+        """A row with what is no code blanked out."""
+        return self._highlighted.code(row)
 
     # What is marked
 
@@ -175,9 +186,12 @@ class SourceEditor(EditorCommands, ChangedRows, TextArea):
                 strip = self._render_line(y)
                 strip = self._signed_row(row, strip) if row < count else strip
                 strip = self._rows_made[key] = strip.crop_extend(0, width, None)
-            return strip
+            return strip if self.popup is None else self.over(strip, y, self._popup_styles())
 
         return make
+
+    def _popup_styles(self) -> dict[str, Style]:
+        return {kind: self._style(f"source--{kind}") for kind in ("entry", "chosen", "about")}
 
     def _signed_row(self, row: int, strip: Strip) -> Strip:
         """A row with a sign in the gutter: E or W for a finding, > for a link. Findings are told of behind the line, as
