@@ -11,9 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from explorer.engine import messages as m
 from explorer.model.result import DiagnosticView, OutputReport, RunReport, StepView
+from mytriton.mismatches import pattern, picture
 from tests.explorer.explorer_support import Explorer
+from tests.explorer.test_benches import BENCH
 from tests.explorer.test_failing import PASS, failing
 
 Step = str | Callable[[Explorer], Awaitable[None]]
@@ -53,6 +57,20 @@ PASSED = RunReport(True, "cpu", "CPU", "add_kernel", "n=1000", (OUTPUT,), 1.25e-
 DIFFERS = OutputReport("out", False, 2.0, 0.5, 1e6, 3, 1000, (7,), "1.0", "3.0")
 FAILED = replace(PASSED, ok=False, outputs=(DIFFERS,))
 STEPS = (StepView("ssa", True), StepView("opt/fold", False, "out[7] is 1.0, expected 3.0; lane 7", 11))
+
+
+WRONG_END = np.arange(1000) >= 768
+MAPPED = replace(
+    DIFFERS,
+    mismatches=232,
+    pattern=pattern(WRONG_END, 256),
+    picture=picture(WRONG_END, np.zeros_like(WRONG_END), 256),
+)
+ORIGIN = "program (3, 0, 0), lane 0 of its block: thread 0 (warp 0, lane 0), register 0"
+MISMATCHES = replace(FAILED, outputs=(MAPPED,), origin=ORIGIN, origin_line=11)
+BENCHED = replace(PASSED, bench=BENCH, constexprs={"BLOCK": 256})
+FAR = "7 of 64 runs"
+FASTER = replace(BENCHED, bench=replace(BENCH, median=9e-6, runs=1300))
 
 
 def told(event: Callable[[int], m.Event]) -> Callable[[Explorer], Awaitable[None]]:
@@ -120,6 +138,14 @@ SCREENS = (
     shown("problems", "down " * 10 + "end" + " left" * 13 + " backspace", mistaken, "escape 8 z"),
     shown("stages-failed", fails, "escape 7 z", backend="mlir"),
     shown("every-stage", "escape v", ran(replace(FAILED, steps=STEPS)), "z"),
+    shown("mismatches", "escape r", ran(MISMATCHES), "9 z"),
+    shown("bench", "escape B", ran(BENCHED), "B", ran(FASTER), "z"),
+    shown(
+        "benching",
+        "escape B",
+        told(lambda generation: m.StillRunning(generation, "runner", "run", 3.0, "7 of 64 runs")),
+    ),
+    shown("past-runs", "escape r", ran(FAILED), "B", ran(BENCHED), "B", ran(FASTER), "H"),
     shown("busy", "x", told(lambda generation: m.StillRunning(generation, "compiler", "ptx", 1.5))),
     shown("failing", fails, backend="mlir"),
     shown("diff", "escape 3 z d"),
