@@ -59,9 +59,9 @@ def explore(options: Options) -> int:
 
         problems = actions.rebind(config.keys)
         config = replace(config, problems=(*config.problems, *(f"{config_path()}: {p}" for p in problems)))
-    from explorer import app
+    from explorer import launch
 
-    return app.run(options.settings(), config)
+    return launch.run(options.settings(), config)
 
 
 def print_config(config: Config) -> int:

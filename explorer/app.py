@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -145,33 +144,3 @@ class ExplorerApp(App[None]):
 
     async def _copy(self, text: str) -> None:
         self.notify(await copy(text, self._driver.write if self._driver is not None else lambda _: None))
-
-
-def run(settings: Settings, config: Config) -> int:
-    """Show the explorer until the user leaves; returns the exit code."""
-    refused = _not_a_terminal()
-    if refused:
-        hint = "for output to a file or a pipe use --stages, --print, --check or --json"
-        print(f"mytriton-explore: {refused}; {hint}", file=sys.stderr)
-        return 2
-    try:
-        file = SourceFile(settings.path)
-    except (OSError, UnicodeError) as error:
-        print(f"mytriton-explore: {settings.path} cannot be read: {error}", file=sys.stderr)
-        return 2
-    app = ExplorerApp(settings, file=file, config=config)
-    app.run(mouse=config.mouse)
-    if app.main.dirty and not app.main.left:
-        with suppress(OSError):  # nobody may be there to read it
-            print(
-                "mytriton-explore: your unsaved edits are kept; open the file again to get them back", file=sys.stderr
-            )
-    return app.return_code or 0
-
-
-def _not_a_terminal() -> str:
-    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):  # it is drawn on the last one
-        return "without one of the options for output this is a program for a terminal"
-    if os.environ.get("TERM", "") in ("dumb", "unknown"):
-        return f"TERM={os.environ['TERM']} says that this terminal can only print line after line"
-    return ""

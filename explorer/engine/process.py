@@ -40,6 +40,35 @@ def _environment() -> dict[str, str]:
     return env
 
 
+def _popen(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,
+        env=_environment(),
+    )
+
+
+#: Children that were started before anybody needed them, by their command; each is used once.
+_early: dict[tuple[str, ...], subprocess.Popen[bytes]] = {}
+
+
+def spawn_early(roles: Sequence[str]) -> None:
+    """Start children that an engine will ask for: they load while this process loads what it needs itself. Should it
+    never ask, they end with this process."""
+    for role in roles:
+        command = (*default_command(), role)
+        _early[command] = _popen(command)
+
+
+def spawn(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a child, or take the one that was started early."""
+    return _early.pop(tuple(command), None) or _popen(command)
+
+
 class Process:
     """A running child. `on_message` gets its messages, `on_log` what it prints, `on_exit` the process once, at the end.
 
@@ -64,15 +93,7 @@ class Process:
         self._unsent = bytearray()
         self._tail = ""
         self._text = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._popen = subprocess.Popen(
-            [*command, role],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-            env=_environment(),
-        )
+        self._popen = spawn([*command, role])
         assert self._popen.stdin and self._popen.stdout and self._popen.stderr
         self._in, self._out, self._err = (
             pipe.fileno() for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr)

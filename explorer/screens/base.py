@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Protocol
 
@@ -124,6 +125,13 @@ class MainBase(Linking):
         self.open_module()
         self.compile()
         self._update()
+        self.call_after_refresh(self._loaded)
+
+    def _loaded(self) -> None:
+        # What has been loaded stays: looking through all of it for garbage, again and again, takes 20 ms each time.
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
     async def on_unmount(self) -> None:
         """Keep unsaved edits, whatever it is that ends the program, and end the children."""

@@ -1,0 +1,49 @@
+"""From the command line to the first thing on the screen: what is refused, and what is loaded in which order."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from contextlib import suppress
+
+from explorer.engine.process import spawn_early
+from explorer.model.config import Config
+from explorer.model.files import SourceFile
+from explorer.model.session import Settings
+
+
+def run(settings: Settings, config: Config) -> int:
+    """Show the explorer until the user leaves; returns the exit code."""
+    refused = _not_a_terminal()
+    if refused:
+        hint = "for output to a file or a pipe use --stages, --print, --check or --json"
+        print(f"mytriton-explore: {refused}; {hint}", file=sys.stderr)
+        return 2
+    try:
+        file = SourceFile(settings.path)
+    except (OSError, UnicodeError) as error:
+        print(f"mytriton-explore: {settings.path} cannot be read: {error}", file=sys.stderr)
+        return 2
+    # Loading Textual keeps one processor busy. The compiler, which loads longest, goes first on the others.
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    spawn_early(("compiler", "runner")[: processors - 1])
+    gc.disable()  # nothing that is loaded becomes garbage; the main screen enables it again
+    from explorer.app import ExplorerApp
+
+    app = ExplorerApp(settings, file=file, config=config)
+    app.run(mouse=config.mouse)
+    if app.main.dirty and not app.main.left:
+        with suppress(OSError):  # nobody may be there to read it
+            print(
+                "mytriton-explore: your unsaved edits are kept; open the file again to get them back", file=sys.stderr
+            )
+    return app.return_code or 0
+
+
+def _not_a_terminal() -> str:
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):  # it is drawn on the last one
+        return "without one of the options for output this is a program for a terminal"
+    if os.environ.get("TERM", "") in ("dumb", "unknown"):
+        return f"TERM={os.environ['TERM']} says that this terminal can only print line after line"
+    return ""
