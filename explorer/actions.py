@@ -50,6 +50,10 @@ _IDS = {
     "copy(True)": "copy-listing",
     "move_lines(-1)": "move-lines-up",
     "move_lines(1)": "move-lines-down",
+    "resize(1, 0)": "wider",
+    "resize(-1, 0)": "narrower",
+    "resize(0, 1)": "higher",
+    "resize(0, -1)": "lower",
     "cycle(1)": "next-pane",
     "cycle(-1)": "previous-pane",
 }
@@ -96,6 +100,12 @@ ACTIONS: tuple[Action, ...] = (
     Action("move_lines(1)", (), ("alt+down",), "", "Move the selected lines down", "Editor", "editor"),
     Action("duplicate", (), ("alt+d",), "", "Duplicate the selected lines", "Editor", "editor"),
     Action("zoom", ("z",), ("f9",), "zoom", "Give the pane the whole screen, and back", "Panes"),
+    Action("arrange", ("W",), (), "", "Arrange the panes: layouts, swap, share a place, hide, show", "Panes"),
+    Action("resize(1, 0)", ("greater_than_sign",), (), "", "Make the pane wider", "Panes"),
+    Action("resize(-1, 0)", ("less_than_sign",), (), "", "Make the pane narrower", "Panes"),
+    Action("resize(0, 1)", ("plus",), (), "", "Make the pane higher", "Panes"),
+    Action("resize(0, -1)", ("minus",), (), "", "Make the pane lower", "Panes"),
+    Action("sizes", ("0",), (), "", "Give the panes the sizes they had at first", "Panes"),
     Action("find", ("slash",), (), "find", "Find text in the listing", "Listing", "listing"),
     Action(
         "story",

@@ -19,6 +19,7 @@ from explorer.clipboard import copy
 from explorer.engine.client import Engine
 from explorer.model.config import Config
 from explorer.model.files import SourceFile, Swap
+from explorer.model.presets import Layouts
 from explorer.model.session import Settings
 from explorer.model.state import State
 from explorer.model.theme_names import TERMINAL, THEMES
@@ -58,7 +59,10 @@ class ExplorerApp(App[None]):
         self.state = State()
         self.config = config or Config()
         self.show_theme(self.config.theme or self._remembered_theme())
-        self.main = MainScreen(settings, file or SourceFile(settings.path), swap or Swap(settings.path), engine)
+        self.layouts = Layouts(self.state.get("layout"), self.config.layout)
+        self.main = MainScreen(
+            settings, file or SourceFile(settings.path), swap or Swap(settings.path), engine, self.layouts
+        )
 
     def _remembered_theme(self) -> str:
         remembered = self.state.get("theme")
@@ -91,7 +95,7 @@ class ExplorerApp(App[None]):
 
     def on_mount(self) -> None:
         """A terminal that goes away must not take edits with it."""
-        for notice in (*self.config.problems, self.state.notice):
+        for notice in (*self.config.problems, self.state.notice, self.layouts.notice):
             if notice:
                 self.notify(notice, severity="warning", timeout=10)
         loop = asyncio.get_running_loop()

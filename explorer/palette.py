@@ -10,6 +10,7 @@ from textual.worker import Worker
 
 from explorer.actions import ACTIONS, shown_keys
 from explorer.model import panes
+from explorer.model.presets import PRESETS
 from explorer.model.session import BACKENDS
 from explorer.model.theme_names import THEMES
 from explorer.screens.asking import Once
@@ -50,6 +51,8 @@ class Commands(Provider):
             for number, example in enumerate(kernel.examples):
                 label = f"Example: {kernel.name} {example.label}"
                 yield label, partial(screen.select_example, kernel.name, number), ""
+        for preset in PRESETS:
+            yield f"Layout: {preset}", partial(screen.choose_layout, preset), ""
         for theme in THEMES:
             yield f"Theme: {theme}", partial(screen.choose_theme, theme), ""
 

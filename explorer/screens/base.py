@@ -25,8 +25,9 @@ from explorer.engine.messages import (
     StageFinished,
 )
 from explorer.model import panes, report, runs
-from explorer.model.arrangement import PANES, TALL
+from explorer.model.arrangement import PANES
 from explorer.model.files import SourceFile, Swap
+from explorer.model.presets import TALL, Layouts
 from explorer.model.session import Session, Settings
 from explorer.model.story import Mode
 from explorer.screens.linking import Linking
@@ -82,7 +83,9 @@ class MainBase(Linking):
     MainBase .-hidden { display: none; }
     """
 
-    def __init__(self, settings: Settings, file: SourceFile, swap: Swap, engine: EngineFactory) -> None:
+    def __init__(
+        self, settings: Settings, file: SourceFile, swap: Swap, engine: EngineFactory, layouts: Layouts
+    ) -> None:
         super().__init__()
         self._compositor = Painter()
         self.file = file
@@ -97,7 +100,7 @@ class MainBase(Linking):
             name: Pane(name, number, self.editor if name == "source" else CodeView(id=f"view-{name}"))
             for number, name in enumerate(PANES, start=1)
         }
-        self.workspace = Workspace(*self.panes.values())
+        self.workspace = Workspace(*self.panes.values(), layouts=layouts)
         self.find_bar = FindBar()
         self._requested: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._update_pending = False
@@ -286,7 +289,7 @@ class MainBase(Linking):
         """Remember which pane was in focus last."""
         pane = event.widget.parent
         if isinstance(pane, Pane) and pane.name:
-            self.workspace.bring(pane.name)
+            self.workspace.bring(pane.name, reveal=False)
             self.arrived(pane)
         self.show_keys()
 

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 
 from explorer.actions import ACTIONS, Action
 from explorer.screens.appearance import Appearance
+from explorer.screens.arranging import Arranging
 from explorer.screens.benching import Benching
 from explorer.screens.comparing import Comparing
 from explorer.screens.editing import Editing
@@ -30,7 +31,7 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     return made
 
 
-class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Benching, Appearance):
+class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Benching, Appearance, Arranging):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)

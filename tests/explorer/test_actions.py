@@ -8,12 +8,12 @@ import pytest
 from textual.keys import Keys
 
 from explorer.actions import ACTIONS, MOVES, Action, bar_width, key_bar, key_table, shown_key
+from explorer.model.keys import SIGNS
 from explorer.screens.help import help_lines
 from explorer.screens.main import MainScreen
 from explorer.widgets.code_view import CodeView
 
-BRACKETS = {f"{side}_{kind}_bracket" for side in ("left", "right") for kind in ("square", "curly")}
-NAMED = {key.value for key in Keys} | {"space", "slash", "question_mark", "colon", "asterisk"} | BRACKETS
+NAMED = {key.value for key in Keys} | {"space", *SIGNS}
 #: What a terminal sends as something else, or keeps for itself.
 LYING = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bracket", "esc", "f11"}
 EVERY = (*ACTIONS, *MOVES)
