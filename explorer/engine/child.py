@@ -68,11 +68,15 @@ class Channel:
     def enter(self, stage: str, doing: str, backend: str = "", progress: str = "") -> None:
         """Say what is about to be done, so that it is known should the process die of it; raises `Abandoned` if the
         job is wanted no more. `doing` reads after "while"."""
-        if self._generation in self._abandoned:
-            raise Abandoned
+        self.wanted()
         self.send(Entering(self._generation, stage, doing, backend, progress))
         if stage in self._faults:
             faults.commit(self._faults[stage])
+
+    def wanted(self) -> None:
+        """Raise `Abandoned` if the job is wanted no more."""
+        if self._generation in self._abandoned:
+            raise Abandoned
 
     def jobs(self) -> Iterator[Any]:
         """The jobs, one by one; each is over when the next is asked for."""

@@ -21,7 +21,7 @@ __all__ = ["SLOW_STAGES", "CompileRequest", "Engine", "Event", "RunRequest"]
 #: A superseded compilation may finish the native stage it is in if that takes no longer than this; the tools child has
 #: no spare, and its stages are slow. User code gets no grace, but for ending by itself what is cancelled: what it has
 #: loaded is then kept.
-_COMPILE_GRACE, _TOOLS_GRACE, _CANCEL_GRACE = 0.1, 1.0, 0.3
+_COMPILE_GRACE, _TOOLS_GRACE, _CANCEL_GRACE = 0.1, 1.0, 0.5
 _TICK = 0.1
 
 

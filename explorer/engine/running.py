@@ -174,6 +174,7 @@ class Told:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """`done` of `total`."""
+        self._channel.wanted()
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _TELL_EVERY
