@@ -61,6 +61,7 @@ def descriptor_kernel(x, out, m, n, k, R: tl.constexpr, C: tl.constexpr):
 
 
 @descriptor_kernel.example(shape=(3, 5, 9))
+@descriptor_kernel.example(shape=(3, 5, 16))
 @descriptor_kernel.example(shape=(1, 1, 1))
 def descriptor(shape):
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float16)

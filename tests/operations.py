@@ -145,6 +145,14 @@ ROWS: dict[str, dict[str, str]] = {
         "load_tensor_descriptor": "tl.load_tensor_descriptor(tl.make_tensor_descriptor(x, [n], [1], [8]), [u])",
         "store_tensor_descriptor": _STORED,
     },
+    "random numbers": {
+        **_same("rand randint randn", "tl.@(u, i)"),
+        **_same("rand4x randint4x randn4x", "tl.@(u, i)[3]"),
+        "philox": "tl.philox(n, i, h, n, 0)[0]",
+        "philox_impl": "tl.philox_impl(u, u, u, u, u, u)[0]",
+        "uint_to_uniform_float": "tl.uint_to_uniform_float(h)",
+        "pair_uniform_to_normal": "tl.pair_uniform_to_normal(f, g)[1]",
+    },
     "matrix products": {"dot": "tl.dot(f[:, None], g[None, :])"},
     "control": {
         "range": _RUN_TIME,

@@ -27,6 +27,8 @@ __all__ = ["triton_gpu", "triton_interpreter"]
 #: What Triton 3.9 does not take, by its own words: what its language lacks, and the limits of its interpreter.
 LACKS = (
     "module 'triton.language' has no attribute 'tanh'",
+    "Block pointers have been removed",
+    "stride must be 16-byte aligned",  # of a tensor descriptor
     "bad operand type for abs()",  # of a block: tl.abs
     "mask has unsupported dtype",  # the interpreter's `&` of a block and a scalar bool
     "of type <class 'triton.language.core.tensor'> to tensor",  # the interpreter's `a if CONSTEXPR else b` of blocks

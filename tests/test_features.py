@@ -9,6 +9,7 @@ from tests import (
     feature_kernels,
     feature_kernels_dots,
     feature_kernels_helpers,
+    feature_kernels_randoms,
     feature_kernels_shapes,
     feature_kernels_windows,
 )
@@ -19,6 +20,7 @@ MODULES = (
     feature_kernels,
     feature_kernels_dots,
     feature_kernels_helpers,
+    feature_kernels_randoms,
     feature_kernels_shapes,
     feature_kernels_windows,
 )

@@ -7,30 +7,12 @@ import mytriton.language as tl
 
 
 @triton.jit
-def mix(key):
-    """A helper: 32 bits in, 32 well mixed bits out (the finalizer of MurmurHash3)."""
-    key ^= key >> 16
-    key *= 0x85EBCA6B
-    key ^= key >> 13
-    key *= 0xC2B2AE35
-    key ^= key >> 16
-    return key
-
-
-@triton.jit
-def uniform(seed, offs):
-    """Numbers in [0, 1), one an element: the upper 24 bits of a hash, which a float32 holds exactly."""
-    bits = mix(mix(offs.to(tl.uint32)) ^ seed.to(tl.uint32))
-    return (bits >> 8).to(tl.float32) * (1.0 / 16777216.0)
-
-
-@triton.jit
 def dropout_kernel(x, out, n, p, seed, BLOCK: tl.constexpr):
     """Each element is dropped with probability p; the others grow by 1 / (1 - p), so that the mean stays."""
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offs < n
     value = tl.load(x + offs, mask=mask, other=0.0)
-    keep = uniform(seed, offs) >= p
+    keep = tl.rand(seed, offs) >= p
     tl.store(out + offs, tl.where(keep, value / (1 - p), 0.0), mask=mask)
 
 
@@ -44,10 +26,19 @@ def masked_dropout_kernel(x, keep, out, n, p, BLOCK: tl.constexpr):
     tl.store(out + offs, tl.where(kept != 0, value / (1 - p), 0.0), mask=mask)
 
 
-def _mix(key):
-    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
-        key = (key ^ key >> np.uint32(shift)) * np.uint32(factor)
-    return key ^ key >> np.uint32(16)
+def _random_bits(seed, offsets):
+    """What `tl.randint` gives: ten rounds of Philox 4x32 on the counters (offset, 0, 0, 0)."""
+    counters = [offsets.astype(np.uint64), *np.zeros((3, len(offsets)), np.uint64)]
+    keys = [seed & 0xFFFFFFFF, seed >> 32]
+    for _ in range(10):
+        first, second = counters[0] * np.uint64(0xD2511F53), counters[2] * np.uint64(0xCD9E8D57)
+        low, high = np.uint64(0xFFFFFFFF), np.uint64(32)
+        counters = [
+            second >> high ^ counters[1] ^ np.uint64(keys[0]), second & low,
+            first >> high ^ counters[3] ^ np.uint64(keys[1]), first & low,
+        ]  # fmt: skip
+        keys = [(keys[0] + 0x9E3779B9) % 2**32, (keys[1] + 0xBB67AE85) % 2**32]
+    return counters[0].astype(np.uint32)
 
 
 @dropout_kernel.example(n=1000, p=0.5)
@@ -56,8 +47,9 @@ def _mix(key):
 @dropout_kernel.example(n=0, p=0.25)
 def dropout(n, p):
     x = np.random.default_rng(0).standard_normal(n, dtype=np.float32)
-    bits = _mix(_mix(np.arange(n, dtype=np.uint32)) ^ np.uint32(1234))
-    keep = (bits >> np.uint32(8)).astype(np.float32) * np.float32(2**-24) >= np.float32(p)
+    signed = _random_bits(1234, np.arange(n)).view(np.int32)
+    uniform = np.where(signed < 0, ~signed, signed).astype(np.float32) * np.float32(4.6566127342e-10)
+    keep = uniform >= np.float32(p)
     return triton.Example(
         args={"x": x, "out": np.ones_like(x), "n": n, "p": p, "seed": 1234, "BLOCK": 256},
         grid=lambda meta: (triton.cdiv(n, meta["BLOCK"]),),

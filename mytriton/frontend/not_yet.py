@@ -9,7 +9,6 @@ _TYPES = "the types are int1, int8 to int64, uint8 to uint64, float16, bfloat16,
 _FLOAT8 = f"{_TYPES}; an array of float8 can be passed as uint8"
 _POINTERS = "make descriptors in the kernel, with tl.make_tensor_descriptor"
 _ATOMIC = "let each program store to an element of its own, and combine these in a second launch"
-_RANDOM = "make the random numbers before the launch, and load them"
 _INDEX = "reduce the indices of the elements that equal the extremum: tl.min(tl.where(x == m, index, large), axis)"
 _REDUCE = "the reductions are tl.sum, max, min, xor_sum and reduce_or"
 _SCAN = "sum what comes before each element: tl.sum(tl.where(i[None, :] <= i[:, None], x[None, :], 0), axis=1)"
@@ -33,8 +32,6 @@ _INSTEAD = {
     "float8e4b15 float8e4b8 float8e4nv float8e5 float8e5b16": _FLOAT8,
     "histogram": "sum comparisons: tl.sum((x[:, None] == bins[None, :]).to(tl.int32), axis=0)",
     "inline_asm_elementwise map_elementwise": _OPERATORS,
-    "pair_uniform_to_normal philox philox_impl rand rand4x randint randint4x randn randn4x "
-    "uint_to_uniform_float": _RANDOM,
     "reduce": _REDUCE,
     "target_info": "a kernel is the same for every target",
 }

@@ -19,6 +19,7 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     libdevice,
     mathematics,
     memory,
+    randoms,
     reductions,
     shapes,
     windows,

@@ -294,16 +294,6 @@ def test_what_is_not_supported_yet_has_an_equal_that_is(refused, instead):
 @pytest.mark.parametrize(
     ("statement", "hint"),
     [
-        ("tl.rand(0, x)", "make the random numbers before the launch, and load them"),
-    ],
-)
-def test_what_has_no_equal_has_advice(statement, hint):
-    assert hints(NAMED + "    " + statement, "*fp32, 8") == [hint]
-
-
-@pytest.mark.parametrize(
-    ("statement", "hint"),
-    [
         ("undefined", "assign it before, or make it a parameter of `k`"),
         ("w = None\n    w + n", "where it may be None, ask first: `if w is not None:`"),
         ("(i, a) * 2", "take one of its items, as `(i, a)[0]`, or unpack it"),
