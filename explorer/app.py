@@ -20,7 +20,7 @@ from explorer.engine.client import Engine
 from explorer.model.config import Config
 from explorer.model.files import SourceFile, Swap
 from explorer.model.presets import Layouts
-from explorer.model.session import Settings
+from explorer.model.settings import Settings
 from explorer.model.state import State
 from explorer.model.theme_names import TERMINAL, THEMES
 from explorer.palette import Commands, Palette

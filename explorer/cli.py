@@ -18,7 +18,7 @@ from explorer.actions import ACTIONS
 from explorer.engine.limits import Limits
 from explorer.engine.messages import CompileRequest, RunRequest
 from explorer.model.config import Config, config_path, load
-from explorer.model.session import Settings
+from explorer.model.settings import Settings
 from explorer.model.source_text import decode
 from explorer.model.theme_names import THEMES
 from mytriton.stage import FAMILIES

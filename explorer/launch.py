@@ -10,7 +10,7 @@ from contextlib import suppress
 from explorer.engine.process import spawn_early
 from explorer.model.config import Config
 from explorer.model.files import SourceFile
-from explorer.model.session import Settings
+from explorer.model.settings import Settings
 
 
 def run(settings: Settings, config: Config) -> int:

@@ -1,7 +1,7 @@
 """What types and constexprs a kernel is compiled for, and how that is written.
 
-In order of rank: `-D`, the signature, the example, annotations and defaults, a guess. A kernel edited after its example
-was described keeps the example's types for the parameters that are still there.
+In order of rank: `-D`, the signature, or types by name and the example, annotations and defaults, a guess. A kernel
+edited after its example was described keeps the example's types for the parameters that are still there.
 """
 
 from __future__ import annotations
@@ -19,8 +19,17 @@ from mytriton.specialize import Specialization, parse_signature
 from mytriton.types import PointerType, ScalarType, Type
 
 
-def choose(kernel: Kernel, defines: Mapping[str, Any], signature: str, example: ExampleInfo | None) -> Specialization:
-    """The specialization to compile; raises `LaunchError` if something is missing or is not a type."""
+def choose(
+    kernel: Kernel,
+    defines: Mapping[str, Any],
+    signature: str,
+    example: ExampleInfo | None,
+    types: Mapping[str, str] | None = None,
+) -> Specialization:
+    """The specialization to compile; raises `LaunchError` if something is missing or is not a type. `defines` are plain
+    values; `types`, by name, go with an example or alone, not with a signature."""
+    defines = {name: from_plain(value) for name, value in defines.items()}
+    types = {name: text for name, text in (types or {}).items() if any(p.name == name for p in kernel.params)}
     if signature.strip():
         try:
             return parse_signature(kernel, signature, defines)
@@ -33,19 +42,27 @@ def choose(kernel: Kernel, defines: Mapping[str, Any], signature: str, example: 
     if example is None or not example.described or example.error:
         if not any(p.type for p in kernel.params) and example is not None and example.error:
             raise LaunchError(f"the example {example.label} gives no types: {example.error}")
-        return parse_signature(kernel, "", defines)
-    entries = [_entry(kernel, param, defines, example) for param in kernel.params]
-    constexprs = {p.name: from_plain(example.constexprs[p.name]) for p in kernel.params if p.name in example.constexprs}
+        if not types:
+            return parse_signature(kernel, "", defines)
+        example = ExampleInfo("")
+    entries = [_entry(kernel, param, defines, example, types) for param in kernel.params]
+    known = {name: value for name, value in example.constexprs.items() if name not in types}
+    constexprs = {p.name: from_plain(known[p.name]) for p in kernel.params if p.name in known}
     return parse_signature(kernel, ", ".join(entries), {**constexprs, **defines})
 
 
-def guess(kernel: Kernel, defines: Mapping[str, Any]) -> Specialization:
-    """A specialization for a kernel that says nothing of its types, with `-D` where given."""
-    entries = guessed_signature(kernel)
+def guess(kernel: Kernel, defines: Mapping[str, Any], types: Mapping[str, str] | None = None) -> Specialization:
+    """A specialization for a kernel that says nothing of its types, with what is given by name."""
+    defines = {name: from_plain(value) for name, value in defines.items()}
+    entries = {name: (types or {}).get(name, entry) for name, entry in guessed_signature(kernel).items()}
     return parse_signature(kernel, ", ".join("None" if n in defines else e for n, e in entries.items()), defines)
 
 
-def _entry(kernel: Kernel, param: KernelParam, defines: Mapping[str, Any], example: ExampleInfo) -> str:
+def _entry(
+    kernel: Kernel, param: KernelParam, defines: Mapping[str, Any], example: ExampleInfo, types: Mapping[str, str]
+) -> str:
+    if param.name in types and param.name not in defines:
+        return types[param.name]
     if param.name in defines or param.name in example.constexprs:
         return "None"  # its place in the signature; the value is given by name
     if param.name in example.types and not param.is_constexpr:
@@ -55,6 +72,8 @@ def _entry(kernel: Kernel, param: KernelParam, defines: Mapping[str, Any], examp
     if param.default is not MISSING:
         return literal(param.default)
     what = f"constexpr parameter `{param.name}`" if param.is_constexpr else f"parameter `{param.name}`"
+    if not example.label:
+        raise LaunchError(f"the {what} of `{kernel.name}` is not given")
     hint = "add it to the example and save the file" + (
         f", or give -D {param.name}=VALUE" if param.is_constexpr else ""
     )

@@ -231,6 +231,7 @@ class Engine:
         self._on_event(m.ChildFailed(job.generation, failure))
         if isinstance(job, m.DescribeJob):
             info = ExampleInfo("", error=failure.cause)
-            self._file.described(m.Described(job.generation, job.kernel, job.example, info), announce=self._forced)
+            described = m.Described(job.generation, job.kernel, job.example, info, job.values)
+            self._file.described(described, announce=self._forced)
         else:
             self._file.loading_failed(job, failure)

@@ -13,7 +13,8 @@ from explorer.engine import messages as m
 from explorer.engine.child import Channel
 from explorer.engine.plain import from_plain
 from explorer.engine.views import diagnostic_view, stage_view
-from explorer.model.result import LineView, StageView
+from explorer.model.result import ExampleInfo, LineView, StageView
+from explorer.model.settings import CHOICES
 from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import CompileError, Diagnostic, LaunchError, MytritonError
 from mytriton.frontend.kernel import Kernel
@@ -164,12 +165,12 @@ class Worker:
         """What to compile for, and the warning if that had to be guessed."""
         request = job.request
         try:
-            return arguments.choose(kernel, request.defines, request.signature, job.example), None
+            return arguments.choose(kernel, request.defines, request.signature, job.example, request.types), None
         except LaunchError as error:
             if request.signature.strip() or job.example is not None:
                 raise CompileError([Diagnostic("MT970", str(error), stage="source")]) from None
         try:
-            specialization = arguments.guess(kernel, request.defines)
+            specialization = arguments.guess(kernel, request.defines, request.types)
         except LaunchError as error:
             raise CompileError([Diagnostic("MT970", str(error), stage="source")]) from None
         message = f"the types are guessed from names and uses: {arguments.signature_text(kernel, specialization)}"
@@ -233,8 +234,9 @@ class Worker:
 
 
 def _target(job: m.CompileJob, backend: str) -> Target:
-    num_warps = job.request.num_warps or (job.example.num_warps if job.example is not None else None) or 4
-    return Target(backend, job.request.chip, num_warps)
+    request, example = job.request, job.example or ExampleInfo("")
+    options = {**{name: v for name, v in example.options.items() if name in CHOICES}, **request.options}
+    return Target(backend, request.chip, request.num_warps or example.num_warps or 4, **options)
 
 
 def _through(planned: Sequence[str], until: str) -> Sequence[str]:

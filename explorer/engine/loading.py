@@ -12,10 +12,9 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Literal
 
-from explorer.engine.plain import to_plain
+from explorer.engine.plain import plain
 from explorer.model.result import NOT_IMPORTED, DiagnosticView, ExampleInfo
 from mytriton.diagnostics import MytritonError
-from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
 
 
@@ -66,12 +65,11 @@ class Loaded:
     def examples(self, kernel: str) -> tuple[ExampleInfo, ...]:
         """The labels of a kernel's examples; nothing is built."""
         found = self.kernel(kernel)
-        return tuple(ExampleInfo(case.label) for case in found.examples) if found is not None else ()
+        return tuple(ExampleInfo(c.label, values=plain(c.values)) for c in found.examples) if found is not None else ()
 
     def names(self) -> dict[str, Any]:
         """The module's numbers, strings and constexprs, as JSON."""
-        plain = {name: to_plain(value) for name, value in vars(self.module).items() if not name.startswith("__")}
-        return {name: value for name, value in plain.items() if value is not MISSING}
+        return plain({name: value for name, value in vars(self.module).items() if not name.startswith("__")})
 
 
 def load(path: str, text: str) -> Loaded:

@@ -111,6 +111,17 @@ class Log:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The answer to a `DescribeJob`."""
+
+    generation: int
+    kernel: str
+    example: int
+    info: ExampleInfo
+    values: dict[str, Any] = field(default_factory=dict)
+
+
 Event: TypeAlias = (
     ModuleRead
     | CompileStarted
@@ -121,6 +132,7 @@ Event: TypeAlias = (
     | StillRunning
     | ChildFailed
     | Log
+    | Described
 )
 
 
@@ -154,6 +166,7 @@ class DescribeJob:
     text: str
     kernel: str
     example: int
+    values: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,16 +268,6 @@ class Entering:
     doing: str
     backend: str = ""
     progress: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """The answer to a `DescribeJob`."""
-
-    generation: int
-    kernel: str
-    example: int
-    info: ExampleInfo
 
 
 @dataclass(frozen=True, slots=True)

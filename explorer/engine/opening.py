@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from explorer.engine import messages as m
 from explorer.engine.limits import Limits
@@ -19,6 +20,10 @@ PATIENCE = 1.0
 def later(call: Callable[..., None], *args: object) -> None:
     """See again in a fraction of the patience."""
     asyncio.get_running_loop().call_later(PATIENCE / 4, call, *args)
+
+
+def _key(kernel: str, example: int, values: dict[str, Any]) -> str:
+    return repr((kernel, example, sorted(values.items())))
 
 
 class Opening:
@@ -40,6 +45,7 @@ class Opening:
         self._on_event, self._on_known, self._on_job = on_event, on_known, on_job
         self._import_failure: tuple[DiagnosticView, ...] = ()
         self._module: ModuleInfo | None = None
+        self._with_values: dict[str, ExampleInfo] = {}  # examples described with other values than their own
 
     def open(self, generation: int, path: str, text: str, execute: bool) -> None:
         """The file was opened or saved."""
@@ -79,8 +85,11 @@ class Opening:
         if module is None or kernel is None or not 0 <= request.example < len(kernel.examples):
             return None
         example = kernel.examples[request.example]
+        values = {name: value for name, value in request.values.items() if name in example.values}
+        if values:
+            example = self._with_values.get(_key(kernel.name, request.example, values), ExampleInfo(example.label))
         if not example.described and not self._runner.has(m.DescribeJob):
-            job = m.DescribeJob(self.generation, module.path, module.text, kernel.name, request.example)
+            job = m.DescribeJob(self.generation, module.path, module.text, kernel.name, request.example, values)
             self._runner.submit(job, self._limits.import_s)
         return example
 
@@ -95,7 +104,7 @@ class Opening:
             module = dataclasses.replace(module, diagnostics=(*self._import_failure, *module.diagnostics))
             if self._module is not None and self._module.executed:
                 module = self._module.not_reloaded(module)
-        self._module = module
+        self._module, self._with_values = module, {}
         self.loading = not final
         self._on_event(m.ModuleRead(message.generation, module))
         self._on_known()
@@ -105,9 +114,13 @@ class Opening:
         module = self._module
         if module is None or message.generation != self.generation:
             return
-        self._module = module.with_example(message.kernel, message.example, message.info)
+        if message.values:
+            self._with_values[_key(message.kernel, message.example, message.values)] = message.info
+        else:
+            self._module = module = module.with_example(message.kernel, message.example, message.info)
+        self._on_event(message)
         if announce:
-            self._on_event(m.ModuleRead(self.generation, self._module))
+            self._on_event(m.ModuleRead(self.generation, module))
         self._on_known()
 
     def reading_failed(self, job: m.ReadJob, failure: ChildFailure) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mytriton.frontend.kernel import MISSING
@@ -30,6 +31,12 @@ def to_plain(value: Any) -> Any:
         items = [to_plain(item) for item in value]
         return MISSING if MISSING in items else {"tuple": items}
     return MISSING
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values that can be told, as JSON."""
+    told = {name: to_plain(value) for name, value in values.items()}
+    return {name: value for name, value in told.items() if value is not MISSING}
 
 
 def from_plain(value: Any) -> Any:

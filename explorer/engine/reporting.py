@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from explorer.engine.messages import RunRequest
 from explorer.engine.plain import to_plain
@@ -16,7 +14,7 @@ from mytriton import check, comparison
 from mytriton.backends.nvidia.device import probe
 from mytriton.bench import bench_example
 from mytriton.diagnostics import CompileError, LaunchError
-from mytriton.examples import Example, ExampleCase
+from mytriton.examples import ExampleCase
 from mytriton.launch import JITFunction
 from mytriton.locate import Step, locate
 from mytriton.running import Progress
@@ -32,7 +30,7 @@ def diagnosed(error: CompileError, path: str) -> tuple[DiagnosticView, ...]:
 
 def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, progress: Progress) -> RunReport:
     """Run a case on a backend and compare its outputs; raises what compiling and launching raise."""
-    report = check.check_example(kernel, _redefined(case, request), _target(request, backend), progress)
+    report = check.check_example(kernel, case, _target(request, backend), progress)
     changed = [o.name for o in report.outputs if not o.is_output]
     found, compilation = report.origin, report.compilation
     return RunReport(
@@ -54,7 +52,7 @@ def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend
 def benched(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, progress: Progress) -> BenchView:
     """Time a case on a backend; raises what compiling and launching raise."""
     target = _target(request, backend)
-    found = bench_example(kernel, _redefined(case, request), target, seconds=request.seconds, progress=progress)
+    found = bench_example(kernel, case, target, seconds=request.seconds, progress=progress)
     samples, work, peak = found.samples, found.work, found.peak
     return BenchView(
         median=samples.median,
@@ -84,7 +82,7 @@ def located(
     kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, listener: Callable[[Step], None]
 ) -> RunReport:
     """Run a case after every stage and find the first that differs; raises what compiling and launching raise."""
-    found = locate(kernel, _redefined(case, request), _target(request, backend), listener)
+    found = locate(kernel, case, _target(request, backend), listener)
     steps = [StepView(step.stage, step.ok, _step_text(step)) for step in found.steps]
     if found.origin is not None:
         lines = place(found.origin.span, found.units, request.path)
@@ -102,21 +100,6 @@ def _step_text(step: Step) -> str:
     first = ", ".join(map(str, wrong.first or ()))
     count = f"{wrong.mismatches} of {wrong.size} differ"
     return f"{wrong.name}[{first}] is {wrong.actual}, expected {wrong.expected}; {count}"
-
-
-def _redefined(case: ExampleCase, request: RunRequest) -> ExampleCase:
-    """The example with the constexprs and the number of warps that were asked for by name."""
-    options = {} if request.num_warps is None else {"num_warps": request.num_warps}
-    if not request.defines and not options:
-        return case
-
-    @functools.wraps(case.function)
-    def build(**values: Any) -> Example:
-        example = case.function(**values)
-        args, known = {**example.args, **request.defines}, {**example.options, **options}
-        return replace(example, args=args, options=known)
-
-    return replace(case, function=build)
 
 
 def _chip_here() -> str:

@@ -11,8 +11,11 @@ class CompileRequest:
     """Compile the kernel as it stands in `text`, which need not be saved.
 
     `backends` are compiled in order: the visible one first. `kernel` None is the first of the file. Types come from
-    `defines` (constexprs as Python values), `signature` (Triton's notation), the example's number, annotations and
-    defaults. `num_warps` None is the example's, else 4. `wanted` names slow stages that somebody looks at; without
+    `defines` (constexprs as plain values), `types` (by name) or `signature` (all of them) in Triton's notation, the
+    example's number, annotations and defaults. `values` are given to the example's function in place of its own;
+    `options` are those of the target, `num_warps` is one: what is not given is the example's.
+
+    `wanted` names slow stages that somebody looks at; without
     them a compilation stops at the last quick one; `background` names, by backend, those that nobody looks at and that
     are made once nothing else was asked for a moment. `until`, a stage or family, stops it earlier. `shown` names the
     stages whose listings are on the screen: with it, the others are printed after everything is compiled, and their
@@ -32,13 +35,17 @@ class CompileRequest:
     until: str = ""
     shown: tuple[str, ...] | None = None
     background: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """Run one example of a kernel on a backend and check it. With `fallback` a backend that cannot run here is replaced
     by `cpu`, or `interp` where that one cannot either, and the report says so. With `every_stage` it is run after every
-    stage, to find the one that breaks the numbers; with `bench` it is checked and then timed for `seconds`."""
+    stage, to find the one that breaks the numbers; with `bench` it is checked and then timed for `seconds`. Inputs of
+    other types than `types` or `signature` want are converted, and the report says so."""
 
     path: str
     text: str
@@ -52,6 +59,10 @@ class RunRequest:
     every_stage: bool = False
     bench: bool = False
     seconds: float = 1.0
+    signature: str = ""
+    types: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

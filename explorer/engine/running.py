@@ -11,18 +11,15 @@ from typing import Any
 
 from explorer.engine import messages as m
 from explorer.engine import reading
-from explorer.engine.arguments import type_text
 from explorer.engine.child import Abandoned, Channel
 from explorer.engine.loading import Loaded, LoadFailed, described, load, print_own_frames
-from explorer.engine.plain import to_plain
+from explorer.engine.redefining import Redefined, info, with_values
 from explorer.engine.reporting import benched, checked, diagnosed, located
 from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
 from mytriton import backends
 from mytriton.diagnostics import CompileError, MytritonError
-from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
 from mytriton.locate import Step
-from mytriton.specialize import bind, specialize
 from mytriton.stage import Clock
 
 _GPU = ("cuda", "mlir")
@@ -51,7 +48,7 @@ class Worker:
             self._channel.send(m.ModuleRead(job.generation, self._load(job)))
         elif isinstance(job, m.DescribeJob):
             info = self._describe(job)
-            self._channel.send(m.Described(job.generation, job.kernel, job.example, info))
+            self._channel.send(m.Described(job.generation, job.kernel, job.example, info, job.values))
         else:
             self._channel.send(m.RunFinished(job.generation, self._run(job.request)))
 
@@ -87,28 +84,22 @@ class Worker:
 
     def _describe(self, job: m.DescribeJob) -> ExampleInfo:
         """Types, constexprs and grid of an example, from its inputs."""
+        label = ""
         try:
             kernel = self._at_hand(job.path, job.text).kernel(job.kernel)
             if kernel is None or job.example >= len(kernel.examples):
                 return ExampleInfo("", error="the file has no such example when it is executed")
             case = kernel.examples[job.example]
-            self._channel.enter("inputs", f"building the inputs of {case.label}")
-            example = case.build()
-            bound = bind(kernel.kernel, (), example.args)
-            found = specialize(kernel.kernel, bound, runs=False)
-            types = {name: type_text(type_, info) for name, type_, info in found.params}
-            constexprs = {name: to_plain(value) for name, value in found.constexprs}
-            if MISSING in constexprs.values():
-                return ExampleInfo("", error="one of its constexprs is too large to be shown")
-            grid = example.grid(bound) if callable(example.grid) else example.grid
-            extents = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
-            return ExampleInfo(case.label, types, constexprs, extents, example.options.get("num_warps"))
+            case = with_values(case, job.values)
+            label = case.label
+            self._channel.enter("inputs", f"building the inputs of {label}")
+            return info(kernel, case, case.build())
         except (LoadFailed, MytritonError) as error:
-            return ExampleInfo("", error=str(error))
+            return ExampleInfo(label, error=str(error))
         except Abandoned:
             raise
         except BaseException as error:  # noqa: BLE001 (the author's function may raise anything)
-            return ExampleInfo("", error=described(error))
+            return ExampleInfo(label, error=described(error))
 
     # Running
 
@@ -147,17 +138,17 @@ class Worker:
             if not backend:
                 return replace(report, message=reason, unavailable=True)
             note = f"ran on the {backend} backend, not on {request.backend}: {reason}"
-        case = kernel.examples[request.example]
+        again = Redefined(kernel, request, kernel.examples[request.example])
+        case, told = again.case, f"{kernel.name}, {again.case.label}, on backend {backend}"
         if request.every_stage:
             found = located(kernel, case, request, backend, self._after)
-            return replace(found, kernel=kernel.name, example=case.label, note=note)
-        told = Told(self._channel, f"running {kernel.name}, {case.label}, on backend {backend}")
-        found = checked(kernel, case, request, backend, told)
-        found = replace(found, kernel=kernel.name, example=case.label, note=note)
-        if request.bench:
-            told = Told(self._channel, f"benching {kernel.name}, {case.label}, on backend {backend}")
-            found = replace(found, bench=benched(kernel, case, request, backend, told))
-        return found
+        else:
+            found = checked(kernel, case, request, backend, Told(self._channel, f"running {told}"))
+            if request.bench:
+                progress = Told(self._channel, f"benching {told}")
+                found = replace(found, bench=benched(kernel, case, request, backend, progress))
+        notes = "; ".join(text for text in (note, again.note) if text)
+        return replace(found, kernel=kernel.name, example=case.label, note=notes)
 
 
 #: Seconds between two words about how far a run has got.

@@ -143,6 +143,7 @@ class ExampleInfo:
     `types` maps runtime parameters to types in Triton's notation (`*fp32:16`, `i32`), `constexprs` the others to plain
     values (what JSON has no word for is `{"dtype": "fp32"}`, `{"tuple": [...]}` or `{"constexpr": ...}`). All are empty
     until the example was described (its inputs are built only when somebody looks); `error` says why they cannot be.
+    `values` are what its function is called with, as far as they are plain, `options` those of the launch.
     """
 
     label: str
@@ -151,6 +152,8 @@ class ExampleInfo:
     grid: tuple[int, ...] = ()
     num_warps: int | None = None
     error: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def described(self) -> bool:
@@ -195,7 +198,7 @@ class ModuleInfo:
         def filled(k: KernelInfo) -> KernelInfo:
             if k.name != kernel or number >= len(k.examples):
                 return k
-            known = replace(info, label=k.examples[number].label)
+            known = replace(info, label=k.examples[number].label, values=k.examples[number].values)
             return replace(k, examples=(*k.examples[:number], known, *k.examples[number + 1 :]))
 
         return replace(self, kernels=tuple(filled(k) for k in self.kernels))

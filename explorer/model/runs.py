@@ -78,7 +78,11 @@ def run_lines(session: Session, width: int = 1000) -> Lines:
     report = session.report
     if report is None or session.running:
         return _plain([run_summary(session)], width)
-    stale = ["stale: the text was edited since; F8 runs it again"] if session.report_is_stale else []
+    stale = (
+        ["stale: the text or what it is compiled for changed since; F8 runs it again"]
+        if session.report_is_stale
+        else []
+    )
     return report_lines(report, session.past_runs, width, stale)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from explorer.engine.messages import (
     SLOW_STAGES,
@@ -14,6 +13,7 @@ from explorer.engine.messages import (
     CompileFinished,
     CompileRequest,
     CompileStarted,
+    Described,
     Event,
     Log,
     ModuleRead,
@@ -25,24 +25,10 @@ from explorer.engine.messages import (
 from explorer.model.backend_result import Result
 from explorer.model.past_runs import PastRuns
 from explorer.model.resources import Meter, figures
-from explorer.model.result import DiagnosticView, KernelInfo, ModuleInfo, RunReport
+from explorer.model.result import DiagnosticView, ExampleInfo, KernelInfo, ModuleInfo, RunReport
+from explorer.model.settings import Settings as Settings
 
 BACKENDS = ("cuda", "mlir", "cpu", "interp")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the command line fixed."""
-
-    path: str
-    kernel: str | None = None
-    example: int = 0
-    backend: str = "cuda"
-    chip: str = "sm_90"
-    num_warps: int | None = None
-    defines: dict[str, Any] = field(default_factory=dict)
-    signature: str = ""
-    execute: bool = True
 
 
 class Session:
@@ -68,6 +54,7 @@ class Session:
         self.log: deque[str] = deque(maxlen=self.LOG_LINES)
         self.past_runs = PastRuns()
         self._run_text = self._opened_text = self._run_backend = ""
+        self._run_settings = settings
         self._wanted: tuple[str, ...] = ()
         self._asked: tuple[str, ...] = ()
         self._opened = self._compiled = self._ran = 0
@@ -94,6 +81,9 @@ class Session:
             wanted=self._wanted,
             background={name: slow for name in order if (slow := self._background(name))},
             shown=tuple(shown),
+            types=s.types,
+            values=s.values,
+            options=s.options,
         )
 
     def _background(self, backend: str) -> tuple[str, ...]:
@@ -117,6 +107,10 @@ class Session:
             example=self.example,
             every_stage=every_stage,
             bench=bench,
+            signature=s.signature,
+            types=s.types,
+            values=s.values,
+            options=s.options,
         )
 
     def opened(self, generation: int) -> None:
@@ -130,12 +124,12 @@ class Session:
     def ran(self, generation: int) -> None:
         """The engine was told to run."""
         self._ran, self._run_text, self.running = generation, self.text, True
-        self._run_backend = self.backend
+        self._run_backend, self._run_settings = self.backend, self.settings
 
     def take_run(self, other: Session) -> None:
         """Have the run of another session of the same text, if it is of this text."""
         if not other.report_is_stale:
-            self.report, self._run_text = other.report, other._run_text
+            self.report, self._run_text, self._run_settings = other.report, other._run_text, self.settings
 
     # Events
 
@@ -154,6 +148,11 @@ class Session:
             self.module, self.module_changed = event.module, False
             if self.module.kernels and self.module.kernel(self.kernel) is None:
                 self.kernel, self.example = None, 0
+        elif isinstance(event, Described):
+            if event.generation < self._opened or self.module is None:
+                return False
+            if not event.values:
+                self.module = self.module.with_example(event.kernel, event.example, event.info)
         elif isinstance(event, CompileStarted):
             if event.generation < self._compiled:
                 return False
@@ -244,9 +243,25 @@ class Session:
         return self.module.kernel(self.kernel) if self.module is not None else None
 
     @property
+    def example_info(self) -> ExampleInfo | None:
+        """The selected example, as the file says it."""
+        info = self.kernel_info
+        return info.examples[min(self.example, len(info.examples) - 1)] if info is not None and info.examples else None
+
+    @property
+    def example_label(self) -> str:
+        """What the example is called, with the values that it is given."""
+        example = self.example_info
+        if example is None or not self.settings.values:
+            return example.label if example is not None else ""
+        values = {**example.values, **self.settings.values}
+        return f"{example.label.partition('(')[0]}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
+
+    @property
     def report_is_stale(self) -> bool:
         """Whether the text was edited since the run that `report` is of."""
-        return self.report is not None and self.text != self._run_text
+        ran = replace(self._run_settings, path=self.settings.path)
+        return self.report is not None and (self.text != self._run_text or ran != self.settings)
 
     @property
     def problems(self) -> tuple[DiagnosticView, ...]:

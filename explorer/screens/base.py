@@ -28,7 +28,8 @@ from explorer.model import panes, report, runs
 from explorer.model.arrangement import PANES
 from explorer.model.files import SourceFile, Swap
 from explorer.model.presets import TALL, Layouts
-from explorer.model.session import Session, Settings
+from explorer.model.session import Session
+from explorer.model.settings import Settings
 from explorer.model.story import Mode
 from explorer.screens.linking import Linking
 from explorer.widgets.code_view import CodeView

@@ -28,8 +28,7 @@ def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
     if kernel:
         left.append(Part(f" > {kernel}", "", "choose"))
     if info is not None and info.examples:
-        example = info.examples[min(session.example, len(info.examples) - 1)]
-        left.append(Part(f"  {example.label}", "number", "choose"))
+        left.append(Part(f"  {session.example_label}", "number", "choose"))
     right = []
     if session.busy is not None:
         busy = session.busy

@@ -12,7 +12,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from explorer.app import ExplorerApp
-from explorer.model.session import Settings
+from explorer.model.settings import Settings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENCE = 60.0

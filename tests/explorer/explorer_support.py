@@ -34,7 +34,7 @@ from explorer.model.result import (
     ModuleInfo,
     StageView,
 )
-from explorer.model.session import Settings
+from explorer.model.settings import Settings
 
 SOURCE = """\
 import mytriton

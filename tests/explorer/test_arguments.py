@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explorer.engine import plain
-from explorer.engine.arguments import choose, signature_text
+from explorer.engine.arguments import choose, guess, signature_text
 from explorer.engine.reading import changed_outside, read
 from explorer.model.result import ExampleInfo
 from mytriton import types
@@ -46,6 +46,28 @@ def test_rank(defines: dict[str, object], signature: str, example: ExampleInfo |
     specialization = choose(KERNEL, defines, signature, example)
     assert signature_text(KERNEL, specialization) == chosen
     assert signature_text(KERNEL, choose(KERNEL, {}, chosen, None)) == chosen  # what is printed can be given
+
+
+@pytest.mark.parametrize(
+    ("types", "defines", "example", "chosen"),
+    [
+        ({"x": "*bf16"}, {}, EXAMPLE, "*bf16, i32, 64, False"),
+        ({"n": "7", "B": "128", "FLAG": "fp32"}, {}, EXAMPLE, "*fp32:16, 7, 128, fp32"),
+        ({"B": "128", "gone": "i32"}, {"B": {"tuple": [1, 2]}}, EXAMPLE, "*fp32:16, i32, (1, 2), False"),
+        ({"B": "inf"}, {}, EXAMPLE, "*fp32:16, i32, inf, False"),
+        ({"x": "*fp16", "n": "i64", "B": "8"}, {}, None, "*fp16, i64, 8, True"),
+    ],
+)
+def test_types_by_name(
+    types: dict[str, str], defines: dict[str, object], example: ExampleInfo | None, chosen: str
+) -> None:
+    assert signature_text(KERNEL, choose(KERNEL, defines, "", example, types)) == chosen
+
+
+def test_types_by_name_that_do_not_suffice_are_completed_by_a_guess() -> None:
+    with pytest.raises(LaunchError, match="the parameter `x` of `k` is not given"):
+        choose(KERNEL, {}, "", None, {"n": "i64"})
+    assert signature_text(KERNEL, guess(KERNEL, {}, {"n": "i64"})) == "*fp32:16, i64, 16, True"
 
 
 def test_nothing_known() -> None:

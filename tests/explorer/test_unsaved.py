@@ -136,7 +136,7 @@ def test_a_hang_up_keeps_what_was_just_typed(tmp_path: Path) -> None:
     path = tmp_path / "add.py"
     path.write_text(SOURCE)
     code = (
-        "from explorer.app import ExplorerApp; from explorer.model.session import Settings\n"
+        "from explorer.app import ExplorerApp; from explorer.model.settings import Settings\n"
         "from tests.explorer.explorer_support import FakeEngine\n"
         f"ExplorerApp(Settings({str(path)!r}), engine=FakeEngine).run()"
     )

@@ -1,0 +1,34 @@
+"""What a kernel is compiled for, as far as a person chose it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+#: Options of the target besides backend, chip and number of warps, with what they may be; the first is what is
+#: compiled for where nobody says so.
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "enable_fp_fusion": (True, False),
+    "form": ("tuned", "plain"),
+    "abi": ("pointer", "memref"),
+}
+WARPS = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line fixed, and the form changed. `types` are of parameters by name, `defines` constexprs, as
+    plain values; `values` are given to the example in place of its own, `options` are those of `CHOICES`."""
+
+    path: str
+    kernel: str | None = None
+    example: int = 0
+    backend: str = "cuda"
+    chip: str = "sm_90"
+    num_warps: int | None = None
+    defines: dict[str, Any] = field(default_factory=dict)
+    signature: str = ""
+    execute: bool = True
+    types: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
