@@ -98,7 +98,7 @@ def _llvm(line: str) -> Iterator[Name]:
 
 _LLVM_RESULT = re.compile(r"\s*%[\w.$-]+ = ")
 #: Not the labels of blocks: `label %5`, and the second of each pair of a phi.
-_LLVM_VALUE = re.compile(r"(?<!label )%[\w.$-]+(?! \](?:,|$| ))")
+_LLVM_VALUE = re.compile(r"(?<!label )%[\w.$-]+(?![\w.$-]| \](?:,|$| ))")
 
 
 #: Instructions of PTX whose first operand is no destination.

@@ -45,12 +45,10 @@ def told(session: Session, place: Place | None, ways: Ways) -> str:
     if place.frames:
         return _chain(place.frames) + _text(session, place.frames[0])
     inside = [frames for frames in ways if not frames[0].path and frames[0].line == place.line]
-    if inside:
-        outer = tuple(dict.fromkeys(frames[1:] for frames in inside))
-        return f"{_where(inside[0][0])} <- {_callers(outer)}"
-    called = [_until(frames, place.line) for frames in ways]
-    inner = tuple(dict.fromkeys(frames[-1] for frames in called if frames))
-    return f"line {place.line}" + (f", which inlines {_functions(inner)}" if inner else "")
+    outer = tuple(dict.fromkeys(frames[1:] for frames in inside))
+    words = f"{_where(inside[0][0])} <- {_callers(outer)}" if inside else f"line {place.line}"
+    inner = tuple(called[-1] for frames in ways if (called := _until(frames, place.line)))
+    return f"{words}, which inlines {_functions(inner)}" if inner else words
 
 
 def _until(frames: Sequence[Frame], line: int) -> Sequence[Frame]:

@@ -133,6 +133,8 @@ class KernelCommands(MainBase):
 
     def select_stage(self, pane: str, stage: str) -> None:
         """Show a stage in its pane."""
+        if self.focused_pane.name == pane:
+            self.history.leave(self.position())
         self.chosen[pane] = stage
         self.ensure_compiled()
         self.update()

@@ -35,8 +35,7 @@ class LinkCommands(KernelCommands):
         elif row == view.cursor:
             self.app.notify("This is the only line here that is linked.")
         else:
-            self.history.leave(self.position())
-            view.move_to(row)
+            view.move_to(row, jump=True)
 
     def action_lock(self) -> None:
         """Keep what is lit while the cursor moves elsewhere, or let it follow the cursor again."""
@@ -84,8 +83,7 @@ class LinkCommands(KernelCommands):
         if self.followed is not None and view.cursor in rows:
             row = next_hit(rows, view.cursor, 1)
             if row is not None and row != view.cursor:
-                self.history.leave(self.position())
-                view.move_to(row)
+                view.move_to(row, jump=True)
             else:
                 self.app.notify(f"{self.followed.name} stands in no other line of this listing.")
             return

@@ -58,6 +58,8 @@ class Linking(Asking):
     def _listing_cursor(self, event: CodeView.CursorMoved) -> None:
         pane = event.view.parent
         if isinstance(pane, Pane) and event.view.has_focus:
+            if event.left is not None:
+                self.history.leave(self.position(event.left))
             self.follow_place(links_of(pane.listing.lines).place(event.row), pane)
             if self.followed is not None:
                 self.show_place()
@@ -82,11 +84,19 @@ class Linking(Asking):
                 self.editor.link(sorted(lines), reveal=reveal and pane is not origin)
             else:
                 rows = linked(links_of(pane.listing.lines), self.place, ways)
-                pane.body.link(rows, reveal=reveal and pane is not origin)
+                pane.body.link(rows, reveal=(reveal and pane is not origin) or (pane.fresh and not pane.body.has_focus))
                 pane.body.follow(self._occurrences(pane))
+                self._keep_to_value(pane, pane.body)
+                pane.fresh = False
                 if name in panes.FAMILIES:
                     pane.show_linked(len(rows) if self.place is not None else None)
         self.show_place()
+
+    @staticmethod
+    def _keep_to_value(pane: Pane, view: CodeView) -> None:
+        """In another stage the cursor stays with the value that is followed, if it was on it."""
+        if pane.fresh and pane.on_value and view.followed and not view.on_value:
+            view.move_to(next((o.row for o in view.followed if o.defines), view.followed[0].row))
 
     def _occurrences(self, pane: Pane) -> tuple[Occurrence, ...]:
         """Where the value that is followed stands in a pane."""
@@ -107,7 +117,10 @@ class Linking(Asking):
             left, right = self._value_told(self.followed)
             parts = place_parts(left, [right], self.locked, width)
         else:
-            numbers = [f"{number} {word}" for word, number in counts(self.session, self.place, ways)]
+            found = counts(self.session, self.place, ways)
+            numbers = [f"{number} {word}" for word, number in found]
+            if found and not any(number for _, number in found):
+                numbers = ["no code came from it"]
             parts = place_parts(told(self.session, self.place, ways), numbers, self.locked, width)
         self.query_one("#place", TextLine).show(*parts)
 
@@ -122,7 +135,8 @@ class Linking(Asking):
             if life.id != followed.name:
                 words.append(f"is {life.id}")
             if source := following.expression(life.origin, self.session.text.split("\n")):
-                words.append(f"`{source}`")
+                assert life.origin is not None
+                words.append(f"line {life.origin.line} `{source}`")
             if story := life.told():
                 words.append(f" {story}")
         if followed.name[0] in "RUP" and followed.stage == "sass":
@@ -140,15 +154,15 @@ class Linking(Asking):
                 return parent
         return self.panes[self.workspace.recent[0]]
 
-    def position(self) -> Position:
-        """Where the cursor is."""
+    def position(self, row: int | None = None) -> Position:
+        """Where the cursor is, or was in the listing that it is in."""
         pane = self.focused_pane
         if isinstance(pane.body, SourceEditor):
             row = self.editor.cursor_location[0]
             return Position("source", "", row, self.editor.document.get_line(row))
         name = pane.name or ""
         stage = (panes.chosen_stage(self.session, name, self.chosen) or "") if name in panes.FAMILIES else ""
-        row = pane.body.cursor
+        row = pane.body.cursor if row is None else row
         return Position(name, stage, row, pane.body.lines[row] if row < len(pane.body.lines) else "")
 
     def leaving(self, name: str, leave: bool = True) -> None:

@@ -49,7 +49,7 @@ class ListingCommands(LinkCommands):
         if row is None:
             self.app.notify(f"{self.find_bar.query_text!r} is not in this listing.")
         else:
-            view.move_to(row)
+            view.move_to(row, jump=True)
 
     # Follow, copy, write
 

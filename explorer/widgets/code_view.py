@@ -46,10 +46,11 @@ class CodeView(PaintedLines, can_focus=True):
 
     @dataclass
     class CursorMoved(Message):
-        """The cursor line changed by the user's doing."""
+        """The cursor line changed by the user's doing; `left` is the row that a jump began at, else None."""
 
         view: CodeView
         row: int
+        left: int | None = None
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -116,6 +117,11 @@ class CodeView(PaintedLines, can_focus=True):
         return tuple(self._followed.values())
 
     @property
+    def on_value(self) -> bool:
+        """Whether the cursor is on a row that names the value that is followed."""
+        return self.cursor in self._followed
+
+    @property
     def linked(self) -> frozenset[int]:
         """The rows that are lit."""
         return self._linked
@@ -141,8 +147,8 @@ class CodeView(PaintedLines, can_focus=True):
 
     # Cursor and search
 
-    def move_to(self, row: int) -> None:
-        """Put the cursor on `row` (clamped) and bring it into view."""
+    def move_to(self, row: int, jump: bool = False) -> None:
+        """Put the cursor on `row` (clamped) and bring it into view; a `jump` is one that can be taken back."""
         row = max(0, min(row, len(self.lines) - 1))
         top, height = round(self.scroll_y), max(1, self.size.height)
         if row < top:
@@ -151,9 +157,9 @@ class CodeView(PaintedLines, can_focus=True):
             self.scroll_to(y=row - height + 1, animate=False)
         self.clicked = None
         if row != self.cursor:
-            self.cursor = row
+            left, self.cursor = self.cursor, row
             self.refresh()
-            self.post_message(self.CursorMoved(self, row))
+            self.post_message(self.CursorMoved(self, row, left if jump else None))
 
     def action_move(self, rows: int) -> None:
         """Move the cursor by lines."""
@@ -167,7 +173,7 @@ class CodeView(PaintedLines, can_focus=True):
 
     def action_edge(self, end: bool) -> None:
         """Move the cursor to the first or last line."""
-        self.move_to(len(self.lines) - 1 if end else 0)
+        self.move_to(len(self.lines) - 1 if end else 0, jump=True)
 
     def action_shift(self, columns: int) -> None:
         """Scroll sideways."""

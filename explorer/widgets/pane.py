@@ -35,6 +35,8 @@ class Pane(Vertical):
         self.number = number
         self.body = body
         self.listing = Listing(name)
+        self.fresh = False  # it shows another stage than before, or one at last: what is linked there was not seen yet
+        self.on_value = False  # the cursor was on the value that is followed when that happened
         self._linked: int | None = None
         self.heading = Heading()
 
@@ -47,6 +49,9 @@ class Pane(Vertical):
         """Show a listing; cursor and scroll position stay where they were."""
         if listing == self.listing:
             return
+        if listing.lines and (not self.listing.lines or listing.title != self.listing.title):
+            self.fresh = True
+            self.on_value = isinstance(self.body, CodeView) and self.body.on_value
         self.listing = listing
         if isinstance(self.body, CodeView):
             self.body.load(
