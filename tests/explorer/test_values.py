@@ -145,7 +145,9 @@ def test_a_register_of_sass_holds_until_it_is_set_again() -> None:
     assert rows == [(2, True), (3, False), (4, True), (5, False)], "what is set under a predicate may be the old value"
     assert [(o.row, o.defines) for o in values.occurrences("R0", 0)] == [(0, True), (2, False)]
     assert [(o.row, o.defines) for o in values.occurrences("R0", 6)] == [(6, True), (7, False)]
-    assert [(o.row, o.defines) for o in values.occurrences("R3", 5)] == [(3, True), (5, False), (7, False)], "half a pair"
+    assert [(o.row, o.defines) for o in values.occurrences("R3", 5)] == [(3, True), (5, False), (7, False)], (
+        "half a pair"
+    )
 
 
 def test_registers_of_the_sass_of_add() -> None:
