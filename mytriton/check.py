@@ -22,7 +22,7 @@ from mytriton.stage import Compilation
 from mytriton.target import Target
 
 #: Seconds that looking for what wrote the first wrong element may take, with the interpreter.
-LOOKING = 5.0
+LOOKING = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,9 @@ class Report:
 def check_example(kernel: JITFunction, case: ExampleCase, target: Target, progress: Progress | None = None) -> Report:
     """Build the example, run it on `target` and compare. NumPy arrays travel to the GPU and back where needed.
 
-    `progress` is told of the interpreter's programs, and may raise. Raises `BackendUnavailable` if the backend cannot
-    run here (no other is tried), `CompileError`, `LaunchError`, and whatever the example's own function raises.
+    `progress` is told how many programs the interpreter has done, and may raise. Raises `BackendUnavailable` if the
+    backend cannot run here (no other is tried), `CompileError`, `LaunchError`, and whatever the example's own function
+    raises.
     """
     reason = backends.get(target.backend).available()
     if reason is not None:
@@ -71,8 +72,14 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target, progre
     args = {**example.args, **before}
     laid_out = compilation.find("layout")
     held = laid_out.artifact if laid_out is not None and isinstance(laid_out.artifact, LaidOut) else None
+
+    def told(done: int, total: int) -> None:
+        if progress is not None:
+            progress("programs looked through for the wrong store", done, total)
+
+    about = (wrong.name, wrong.first, held, LOOKING, told)
     try:
-        origin = find_origin(first_ssa(compilation), args, ready.launch.grid, wrong.name, wrong.first, held, LOOKING)
+        origin = find_origin(first_ssa(compilation), args, ready.launch.grid, *about)
     except MytritonError:
         origin = None  # the interpreter does not take these arguments
     return dataclasses.replace(report, origin=origin)

@@ -54,18 +54,25 @@ def find_origin(
     index: Sequence[int],
     laid_out: LaidOut | None = None,
     seconds: float = float("inf"),
+    progress: interp.Progress | None = None,
 ) -> Origin | None:
     """The last store to an element of the array `name`, as the interpreter does it on `args` (by name; they are
-    written to). None if nothing writes it, or if looking takes longer than `seconds`."""
+    written to). None if nothing is found to write it before `seconds` are over; the programs that probably do are
+    looked at first. `progress` is told how many are done, and may raise."""
     array = args[name]
     address = array.__array_interface__["data"][0] + sum(i * s for i, s in zip(index, array.strides, strict=True))
     watch = _Watch(func, [args[p.id] for p in func.params], address, time.monotonic() + seconds)
-    try:
-        interp.run(func, watch.args, grid, watch.observe, memory=watch)
-    except _Late:
-        return None
-    except MytritonError:
-        pass  # what was stored before the failing access counts
+    total, linear = prod(grid), int(np.ravel_multi_index(tuple(index), array.shape)) if array.ndim else 0
+    start = min(total - 1, linear // stored_blocks(func).get(name, 1)) if total else 0
+    for count in range(total):
+        try:
+            watch.run(func, (start + count) % total, grid)
+        except MytritonError:
+            pass  # what was stored before the failing access counts
+        except _Late:
+            break
+        if progress is not None:
+            progress(count + 1, total)
     if watch.found is None or watch.store_op is None:
         return None
     program, lane = watch.found
@@ -78,15 +85,20 @@ class _Late(Exception):
 
 
 class _Watch(Memory):
-    """Memory that remembers who wrote to one address last."""
+    """Memory that remembers who wrote to one address last, by the number of the program."""
 
     def __init__(self, func: Func, args: list[Any], address: int, deadline: float) -> None:
         super().__init__(func, args)
-        self.args = args
         self.found: tuple[tuple[int, int, int], int] | None = None
         self.store_op: ops.Store | None = None
         self._address, self._deadline = address, deadline
+        self._number, self._last = 0, -1
         self._lane: int | None = None
+
+    def run(self, func: Func, number: int, grid: tuple[int, int, int]) -> None:
+        """Run one program; raises `_Late` if it takes too long."""
+        self._number = number
+        interp.run_program(func, self, number, grid, self._observe)
 
     def store(self, pointer: Array, value: Array, mask: Array | None) -> None:
         """Store, and see whether the address is among those written."""
@@ -95,11 +107,11 @@ class _Watch(Memory):
         lanes = np.flatnonzero(hit if mask is None else hit & mask)
         self._lane = int(lanes[-1]) if lanes.size else None
 
-    def observe(self, program: tuple[int, int, int], op: Op, result: Array | None) -> None:
+    def _observe(self, program: tuple[int, int, int], op: Op, result: Array | None) -> None:
         """Called after each operation: the one that stored is the last one that did."""
         if isinstance(op, ops.Store):
-            if self._lane is not None:
-                self.found, self.store_op = (program, self._lane), op
+            if self._lane is not None and self._number >= self._last:
+                self.found, self.store_op, self._last = (program, self._lane), op, self._number
             self._lane = None
             if time.monotonic() > self._deadline:
                 raise _Late

@@ -21,11 +21,13 @@ from mytriton.ir.core import Func, Op
 from mytriton.ir.memory import Buffer, Memory
 from mytriton.types import ScalarType, Type, element_of, is_float, shape_of
 
-#: Elements whose interpretation takes about a second; an operation costs as much as `_OPERATION` elements do.
-BUDGET = 200_000_000
+#: Elements whose interpretation takes somewhat less than a second; an operation costs as much as `_OPERATION` elements.
+BUDGET = 100_000_000
 _OPERATION = 2_000
 #: A single program may take this much of the budget.
-_PATIENCE = 5
+_PATIENCE = 10
+#: Where not all programs are looked at, so many are.
+_SAMPLE = 64
 
 #: Floating-point operations an element of these counts as; other elementwise ones of floats count as one.
 _FLOPS: dict[type[Op], int] = {ops.Fma: 2, ops.Neg: 0, ops.Abs: 0}
@@ -104,7 +106,7 @@ def count_work(
         if most >= total:
             numbers, counter.limit = list(range(1, total)), None
         else:
-            spread = np.linspace(1, total - 2, most - 2).tolist()
+            spread = np.linspace(1, total - 2, min(most, _SAMPLE) - 2).tolist()
             numbers = sorted({int(n) for n in spread})
             ends.append(counter.run(total - 1))
         inner: list[_Share] = []

@@ -209,4 +209,7 @@ def test_the_thread_that_holds_an_element():
     # 64 threads hold chunks of 4 elements; the second half of the block is in their registers 4 to 7.
     assert str(origin) == "program (1, 0, 0), lane 293 of its block: thread 9 (warp 0, lane 9), register 5"
     assert find_origin(func, args, (1, 1, 1), "out", (600,), laid_out) is None, "nothing writes it"
-    assert find_origin(func, args, (2, 1, 1), "out", (600,), laid_out, seconds=0) is None, "that takes too long"
+    assert find_origin(func, args, (2, 1, 1), "x", (600,), laid_out) is None
+    told: list[int] = []
+    quick = find_origin(func, args, (2, 1, 1), "out", (600,), seconds=0, progress=lambda done, total: told.append(done))
+    assert (quick.program, quick.lane, told) == ((1, 0, 0), 88, []), "the likely program first, and no other in time"
