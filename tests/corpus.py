@@ -23,7 +23,6 @@ from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import CompileError, LaunchError
 from mytriton.frontend.guess import guessed_signature
 from mytriton.frontend.kernel import Kernel
-from mytriton.frontend.syntax import function_of
 from mytriton.specialize import parse_signature
 from mytriton.target import Target
 
@@ -54,8 +53,8 @@ def entries(kernels: Sequence[Kernel]) -> list[Kernel]:
 
 
 def _returns(kernel: Kernel) -> bool:
-    node, _ = function_of(kernel.unit)
-    return any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(node))
+    assert kernel.node is not None
+    return any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(kernel.node))
 
 
 def general(code: str, message: str) -> str:

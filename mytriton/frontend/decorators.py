@@ -9,7 +9,7 @@ from typing import Any
 import mytriton
 from mytriton.frontend.kernel import Helper, Kernel, Unresolved
 from mytriton.frontend.names import last_name, lookup_among, resolve
-from mytriton.frontend.syntax import FunctionNode
+from mytriton.frontend.syntax import FunctionNode, nodes
 
 #: Stands for a function of the file that wraps `jit`; as a decorator it makes a kernel.
 JIT_WRAPPER = object()
@@ -40,17 +40,20 @@ def makes_kernels(value: Any) -> bool:
 
 def wraps_jit(node: FunctionNode, names: Mapping[str, Any]) -> bool:
     """Whether a function that is no kernel itself applies `jit` to one of its parameters, or hands it on."""
-    found = (part for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute)))
-    return any(makes_kernels(resolve(part, lookup_among(names))) for part in found)
+    lookup = lookup_among(names)
+    found = (part for part in nodes(node) if isinstance(part, (ast.Name, ast.Attribute)))
+    return any(makes_kernels(resolve(part, lookup)) for part in found)
 
 
 def wrapped_later(tree: ast.Module, names: Mapping[str, Any]) -> set[str]:
-    """Names of functions that are made kernels by a call: `kernel = triton.jit(function)`."""
-    calls = (part for part in ast.walk(tree) if isinstance(part, ast.Call) and len(part.args) == 1)
+    """Names of functions that are made kernels by a call: `kernel = triton.jit(function)`. No kernel calls `jit`."""
+    lookup = lookup_among(names)
+    others = (s for s in tree.body if not (isinstance(s, FunctionNode) and is_jit(s, names)))
+    calls = (part for statement in others for part in nodes(statement) if isinstance(part, ast.Call))
     return {
         call.args[0].id
         for call in calls
-        if isinstance(call.args[0], ast.Name) and resolve(call.func, lookup_among(names)) is mytriton.jit
+        if len(call.args) == 1 and isinstance(call.args[0], ast.Name) and resolve(call.func, lookup) is mytriton.jit
     }
 
 

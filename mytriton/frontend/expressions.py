@@ -121,10 +121,10 @@ class ExpressionParser:
         return tree
 
     def _leaf_or_push(self, node: ast.expr, stack: list[_Steps]) -> t.Expr | None:
-        span = self._positions.span(node)
         if isinstance(node, ast.Name):
-            return t.Name(span, node.id)
+            return t.Name(self._positions.span(node), node.id)
         if isinstance(node, ast.Constant):
+            span = self._positions.span(node)
             if isinstance(node.value, (complex, bytes)) or node.value is Ellipsis:
                 what = "`...`" if node.value is Ellipsis else f"a {type(node.value).__name__} literal"
                 hint = "write `:` for each axis" if node.value is Ellipsis else "use int, float or bool"
@@ -133,7 +133,7 @@ class ExpressionParser:
         rule = self._rules.get(type(node))
         if rule is None:
             self._refuse(node)
-            return t.Literal(span, None)
+            return t.Literal(self._positions.span(node), None)
         stack.append(rule(node))
         return None  # what starts the generator
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from mytriton.frontend.syntax import FunctionNode
 from mytriton.source import SourceUnit, Span
 
 
@@ -46,12 +47,15 @@ def hint_for_module(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """`names` maps the global and closure names the body uses to Python values (modules, constants, helpers)."""
+    """`names` maps the global and closure names the body uses to Python values (modules, constants, helpers). `node` is
+    its syntax tree, in the lines of the file; nothing changes it. Expressions of a module are evaluated as if a kernel
+    without one stood around them."""
 
     name: str
     unit: SourceUnit
     params: tuple[KernelParam, ...]
     names: Mapping[str, Any]
+    node: FunctionNode | None = field(default=None, compare=False, repr=False)
 
 
 class Helper:

@@ -26,7 +26,7 @@ from mytriton.frontend.kernel import MISSING, Kernel, Unresolved, hint_for_modul
 from mytriton.frontend.names import is_constexpr, lookup_among, parameters, resolve, used_names
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.syntax import FunctionNode, Positions, functions, parse_text, unit_of
+from mytriton.frontend.syntax import FunctionNode, Positions, functions, nodes, parse_text, unit_of
 from mytriton.frontend.values import Known, Tuple
 from mytriton.language.extra import libdevice
 from mytriton.source import SourceUnit
@@ -110,6 +110,7 @@ class _File:
             unit,
             tuple(replace(p, default=config.get(p.name, p.default)) if p.is_constexpr else p for p in params),
             {name: value for name, value in found.items() if value is not MISSING},
+            node,
         )
 
     def parameters(self, node: FunctionNode) -> dict[str, Any]:
@@ -161,7 +162,7 @@ class _File:
                         self._statement(child, names)
             case _:
                 # What may or may not run, or runs often, leaves its names unknown; imports in it do count.
-                inner = list(ast.walk(node))
+                inner = nodes(node)
                 for name in _bound(inner):
                     names[name] = self._unknown(name, "it is set by code that is not executed here")
                 for part in inner:
@@ -227,7 +228,7 @@ class _File:
             "it is set by code that is not executed here",
             "save the file to have it executed, or write it as a literal: NAME = tl.constexpr(3)",
         )
-        if parser.diagnostics or any(isinstance(part, ast.List) for part in ast.walk(expr)):
+        if parser.diagnostics or any(isinstance(part, ast.List) for part in nodes(expr)):
             return unknown  # a kernel's list is a tuple, a module's is an object that may change
         semantics = Semantics(Kernel("", SourceUnit(self._path, "", 1, self._text), (), names))
         item = Evaluator(semantics).evaluate(tree).item

@@ -8,7 +8,7 @@ from typing import Any
 
 from mytriton import language, types
 from mytriton.frontend.kernel import MISSING, KernelParam
-from mytriton.frontend.syntax import FunctionNode, Positions
+from mytriton.frontend.syntax import FunctionNode, Positions, nodes
 from mytriton.types import ScalarType
 
 #: Looks a name up outside the kernel; `MISSING` if there is none.
@@ -34,7 +34,7 @@ def used_names(node: FunctionNode) -> tuple[str, ...]:
     bound = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     read: dict[str, None] = {}
     for part in node.body:
-        for name in ast.walk(part):
+        for name in nodes(part):
             if isinstance(name, ast.Name):
                 if isinstance(name.ctx, ast.Load):
                     read[name.id] = None

@@ -10,7 +10,7 @@ from mytriton.diagnostics import CompileError, Diagnostic
 from mytriton.frontend import tree as t
 from mytriton.frontend.expressions import BINARY, ExpressionParser
 from mytriton.frontend.kernel import Kernel
-from mytriton.frontend.syntax import function_of
+from mytriton.frontend.syntax import Positions
 from mytriton.source import Span
 
 #: Every `elif` is an `if` inside the `else` of another, and each level takes some of Python's stack.
@@ -110,7 +110,9 @@ def _elifs(node: ast.If) -> int:
 def parse(kernel: Kernel, unit: int = 0, call_site: Span | None = None) -> t.Tree:
     """The statements of a kernel, or of a helper: the unit with that number, called at `call_site`. Raises
     `CompileError` with everything in it that the language lacks."""
-    node, positions = function_of(kernel.unit, unit, call_site)
+    node, text = kernel.node, kernel.unit
+    assert node is not None
+    positions = Positions(text.text, text.first_line - 1, unit, call_site)
     parser = StatementParser(positions)
     header = positions.header(node)
     if isinstance(node, ast.AsyncFunctionDef):

@@ -15,7 +15,7 @@ from typing import Any
 from mytriton.diagnostics import CompileError, Diagnostic
 from mytriton.frontend.kernel import MISSING, Kernel, is_kernel
 from mytriton.frontend.names import Lookup, parameters, used_names
-from mytriton.frontend.syntax import FunctionNode, Positions, first_line, function_of, functions, parse_text, unit_of
+from mytriton.frontend.syntax import FunctionNode, Positions, first_line, functions, parse_text, unit_of
 from mytriton.language import constexpr
 from mytriton.source import SourceUnit
 
@@ -103,6 +103,7 @@ def kernel_of(function: Callable[..., Any]) -> Kernel:
         unit,
         parameters(node, positions, lookup, _defaults(function, node)),
         {name: value for name, value in found.items() if value is not MISSING},
+        node,
     )
 
 
@@ -127,7 +128,8 @@ class LiveKernel:
         read = self._read
         if read is None:
             read = kernel_of(self._function)
-            self._used = used_names(function_of(read.unit)[0])
+            assert read.node is not None
+            self._used = used_names(read.node)
             self._lookup = lookup_in(self._function)
             return self._take(read)
         lookup, known = self._lookup, read.names

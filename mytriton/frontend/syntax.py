@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import threading
 import warnings
 from collections.abc import Iterator
@@ -108,6 +107,19 @@ def unit_of(node: FunctionNode, text: str, path: str) -> SourceUnit:
     return SourceUnit(path, node.name, first, "\n".join(text.split("\n")[first - 1 : last]))
 
 
+def nodes(tree: ast.AST) -> list[ast.AST]:
+    """A node and all in it, as `ast.walk` gives them in twice the time: a file is walked at each key press."""
+    found = [tree]
+    for node in found:  # which grows
+        for name in node._fields:
+            child = getattr(node, name)
+            if isinstance(child, ast.AST):
+                found.append(child)
+            elif isinstance(child, list):
+                found += [item for item in child if isinstance(item, ast.AST)]
+    return found
+
+
 def functions(tree: ast.AST) -> Iterator[tuple[FunctionNode, tuple[FunctionNode, ...]]]:
     """Every function of a file in order of its text, each with the functions that enclose it, outermost first."""
     stack: list[tuple[ast.AST, tuple[FunctionNode, ...]]] = [(tree, ())]
@@ -123,23 +135,3 @@ def functions(tree: ast.AST) -> Iterator[tuple[FunctionNode, tuple[FunctionNode,
 
 #: The fields of syntax nodes that hold statements, or what holds statements in turn; in order of the text.
 _STATEMENT_LISTS = ("body", "handlers", "cases", "orelse", "finalbody")
-
-
-def function_of(unit: SourceUnit, number: int = 0, call_site: Span | None = None) -> tuple[FunctionNode, Positions]:
-    """The syntax tree of a unit's function, and what gives its spans; `number` is the unit's in the compilation, and
-    `call_site` where a helper is called."""
-    node, shift = _function_of(unit)
-    return node, Positions(unit.text, shift, number, call_site)
-
-
-@functools.lru_cache(maxsize=256)
-def _function_of(unit: SourceUnit) -> tuple[FunctionNode, int]:
-    # A helper is looked at for each call, and its tree is never changed.
-    # An indented function is parsed under an `if True:` instead of being dedented: dedenting breaks on comments and
-    # strings that reach further left, and would shift columns.
-    indented = unit.text[:1] in (" ", "\t")
-    tree = parse_text("if True:\n" + unit.text if indented else unit.text, unit, int(indented))
-    node = next((n for n, _ in functions(tree)), None)
-    if node is None:
-        raise CompileError([Diagnostic("MT102", "no function here", None, stage="tree")], [unit])
-    return node, int(indented)
