@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
@@ -16,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from mytriton import types
+from mytriton.records import dataclass
 from mytriton.types import ScalarType
 
 _ELEMENTS: dict[str, ScalarType] = {

@@ -73,13 +73,13 @@ def _stages(
             units[:] = error.units
             raise
         verify(func)
-        _record(stage, func)
+        _record(stage, func, count_ops(func))
     yield stage
 
     for pass_ in PASSES:
         if not stage.ok:
             return
-        stage = _run_pass(pass_, stage.artifact)
+        stage = _run_pass(pass_, stage)
         yield stage
     if not stage.ok:
         return
@@ -108,22 +108,23 @@ def _guarded(backend: Backend, func: Func, target: Target) -> Iterator[Stage]:
         yield made
 
 
-def _run_pass(pass_: Pass, func: Func) -> Stage:
+def _run_pass(pass_: Pass, before: Stage) -> Stage:
+    func, count = before.artifact, before.stats["ops"]
     with _stage(f"opt/{pass_.name}", "ir", "ssa") as stage:
         result, changes = pass_.run(func)
         if result is not func:
             verify(result)
         stage.changes = tuple(changes)
-        _record(stage, result)
-        stage.stats["ops before"] = count_ops(func)
+        _record(stage, result, count if result is func else count_ops(result))
+        stage.stats["ops before"] = count
         stage.status = "ok" if changes else "no change"
     return stage
 
 
-def _record(stage: Stage, func: Func) -> None:
+def _record(stage: Stage, func: Func, count: int) -> None:
     stage.artifact = func
     stage.make_lines = lambda: print_func(func)
-    stage.stats["ops"] = count_ops(func)
+    stage.stats["ops"] = count
 
 
 def _source_lines(kernel: Kernel) -> list[Line]:

@@ -13,7 +13,7 @@ import numpy as np
 from mytriton.diagnostics import MytritonError
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import Array
-from mytriton.ir.core import Func, Op, Value, definitions
+from mytriton.ir.core import Func, Op, Value
 from mytriton.ir.memory import Memory
 from mytriton.layout.program import LaidOut
 from mytriton.source import Span
@@ -131,7 +131,7 @@ def _holder(laid_out: LaidOut, store: ops.Store, lane: int) -> Holder | None:
 def stored_blocks(func: Func) -> dict[str, int]:
     """How many elements the largest block has that is stored through each pointer parameter, as far as the parameter
     can be told from the store."""
-    made = definitions(func)
+    made = func.definitions
     sizes: dict[str, int] = {}
     for op in func.walk():
         if isinstance(op, ops.Store):

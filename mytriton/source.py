@@ -6,7 +6,7 @@ not depend on where the kernel stands, a blank line above it recompiles nothing,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from mytriton.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from mytriton.diagnostics import CompileError, Diagnostic, InternalError
+from mytriton.records import dataclass
 from mytriton.source import SourceUnit, Span
 from mytriton.target import Target
 
@@ -40,7 +41,7 @@ class Change:
     why: str
 
 
-@dataclass
+@dataclass()
 class Stage:
     """One step of a compilation, kept also when it failed.
 

@@ -4,12 +4,12 @@ does not fit the type becomes the type's full range. So does what a loop carries
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from mytriton.analysis.dataflow import Forward
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.records import dataclass
 from mytriton.target import MAX_GRID_YZ, Target
 from mytriton.types import ScalarType, Type, element_of, is_bool, is_integer, shape_of
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 
 from mytriton.ir.core import Value
+from mytriton.records import dataclass
 from mytriton.types import shape_of
 
 #: Stands for "divisible by every power of two": zero.

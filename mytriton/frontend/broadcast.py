@@ -31,9 +31,12 @@ class Broadcasting(Findings):
 
     def same_shape(self, values: Sequence[Value], operands: Sequence[Operand], span: Span) -> list[Value]:
         """The values in the shape they all broadcast to; scalars if all are."""
-        shapes = [shape_of(v.type) for v in values]
-        if all(shape == shapes[0] for shape in shapes):
+        shapes = {shape_of(v.type) for v in values}
+        if len(shapes) == 1:
             return list(values)
+        blocks = shapes - {()}
+        if len(blocks) == 1:
+            return [self.broadcast(v, *blocks) for v in values]
         for (one, first), (other, second) in combinations(zip(values, operands, strict=True), 2):
             ours, theirs = shape_of(one.type), shape_of(other.type)
             axis = _mismatch(ours, theirs)
@@ -44,7 +47,7 @@ class Broadcasting(Findings):
                     f"shapes do not match: {pair} have extents {ours[axis]} and {theirs[axis]} on axis {axis + rank}"
                 )
                 raise Mistake("MT204", message, span, self._axis_hint(first, second, ours, theirs))
-        shape = reduce(joined, shapes)
+        shape = reduce(joined, blocks)
         self.check_size(shape, span)
         return [self.broadcast(v, shape) for v in values]
 

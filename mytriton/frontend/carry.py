@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mytriton.frontend import tree as t
 from mytriton.frontend.regions import Differ, Parts, Plan, realized, same, takes
 from mytriton.frontend.values import Aggregate, Item, Known, Poison, is_number, number_type
 from mytriton.ir.core import Value
+from mytriton.records import dataclass
 from mytriton.source import Span
 from mytriton.types import Type
 

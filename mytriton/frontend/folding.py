@@ -30,7 +30,7 @@ class Folding(Broadcasting):
 
     def limited(self, item: Item, span: Span) -> Item:
         """The item; poison, and a mistake, for a compile-time value that is too large."""
-        problem = excess(item)
+        problem = "" if isinstance(item, Value) else excess(item)
         if not problem:
             return item
         self.report(Mistake("MT212", f"`{self.text(span)}` cannot be computed: {problem}", span, TOO_LARGE).diagnostic)

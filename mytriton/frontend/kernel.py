@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 from mytriton.frontend.syntax import FunctionNode
+from mytriton.records import dataclass
 from mytriton.source import SourceUnit, Span
 
 

@@ -10,7 +10,7 @@ import ast
 import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,6 +29,7 @@ from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.syntax import FunctionNode, Positions, functions, nodes, parse_text, unit_of
 from mytriton.frontend.values import Known, Tuple
 from mytriton.language.extra import libdevice
+from mytriton.records import dataclass
 from mytriton.source import SourceUnit
 
 _MODULES: dict[str, ModuleType] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-from dataclasses import dataclass
 
 from mytriton import language as tl
 from mytriton.frontend import tree as t
@@ -13,6 +12,7 @@ from mytriton.frontend.registry import LOOPS
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import Known, Mistake, Operand, number_type
 from mytriton.ir.core import Value
+from mytriton.records import dataclass
 from mytriton.types import ScalarType, i1, i32, i64, is_bool, is_integer, is_unsigned, promote, shape_of
 
 #: What `tl.range` takes besides bounds: advice on how to compile the loop, which changes no result.

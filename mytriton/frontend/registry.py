@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from mytriton import language as tl
 from mytriton.frontend.tree import Call
 from mytriton.frontend.values import Item, Mistake, Operand
+from mytriton.records import dataclass
 
 Rule = Callable[..., Item]
 

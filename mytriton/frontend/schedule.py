@@ -9,6 +9,7 @@ before the branch or loop. What nothing needs comes last, where dce will find it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from mytriton.ir.builder import Ids
 from mytriton.ir.core import Block, Effect, Op, Value, walk
@@ -19,17 +20,14 @@ def _needs(op: Op) -> Iterator[Value]:
     """The operands in the order they are evaluated, then what nested blocks use."""
     if isinstance(op, Store):
         # As in Python's `target[index] = value`, the value comes before the place it goes to.
-        yield from (op.value, op.pointer) if op.mask is None else (op.value, op.pointer, op.mask)
-        return
-    yield from op.operands
-    for region in op.regions:
-        for inner in walk(region):
-            yield from inner.operands
+        return iter((op.value, op.pointer) if op.mask is None else (op.value, op.pointer, op.mask))
+    inner = (v for region in op.regions for one in walk(region) for v in one.operands)
+    return chain(op.operands, inner) if op.structured else iter(op.operands)
 
 
 def _stays(op: Op) -> bool:
     """Whether an operation keeps its place among others that do."""
-    return op.effect is not Effect.NONE or bool(op.regions) or isinstance(op, Reduce)
+    return op.effect is not Effect.NONE or op.structured or isinstance(op, Reduce)
 
 
 class _Scheduler:
@@ -40,14 +38,13 @@ class _Scheduler:
 
     def _rename(self, values: Sequence[Value], inline: bool = False) -> tuple[Value, ...]:
         hints = self._hints
-        results = tuple(Value(self._ids.fresh(inline), v.type, hints.get(v, v.hint)) for v in values)
+        results = tuple([Value(self._ids.fresh(inline), v.type, hints.get(v, v.hint)) for v in values])
         self._renamed.update(zip(values, results, strict=True))
         return results
 
     def _emit(self, op: Op) -> Op:
-        done = op.with_operands(self._renamed)
-        done = done.evolve(results=self._rename(op.results, op.inline))
-        if op.regions:
+        done = op.with_operands(self._renamed, results=self._rename(op.results, op.inline))
+        if op.structured:
             done = done.with_regions(tuple(Block(self._rename(b.params), self.block(b.ops)) for b in op.regions))
         return done
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mytriton.diagnostics import Label
 from mytriton.frontend.values import Item, Known
 from mytriton.ir.core import Op, Value
+from mytriton.records import dataclass
 from mytriton.source import Span
 
 

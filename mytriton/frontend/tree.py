@@ -7,10 +7,10 @@ may nest deeply, so whoever walks them keeps an explicit stack.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mytriton.frontend.kernel import Kernel
+from mytriton.records import dataclass
 from mytriton.source import Span
 
 # --- expressions ------------------------------------------------------------------------------------------------------

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mytriton.diagnostics import Diagnostic, Label
 from mytriton.frontend import constants, limits
 from mytriton.frontend.tree import Expr, Literal, Subscript, TupleExpr
 from mytriton.ir.core import Value
+from mytriton.records import dataclass
 from mytriton.source import Span
 from mytriton.types import PointerType, ScalarType
 

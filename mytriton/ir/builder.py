@@ -30,7 +30,7 @@ class Ids:
 
 def complete(op: O, ids: Ids, hint: str = "") -> O:
     """`op` with result values of the types its rule gives; raises `TypeRuleError`."""
-    results = tuple(Value(ids.fresh(op.inline), type_, hint) for type_ in op.type_rule())
+    results = tuple([Value(ids.fresh(op.inline), type_, hint) for type_ in op.type_rule()])
     return op.evolve(results=results)
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, ClassVar, TypeVar
 
+from mytriton.records import dataclass
 from mytriton.source import Span
 from mytriton.types import PointerType, Type
 
@@ -165,8 +167,12 @@ class _Getters(dict[type[Op], Callable[[dict[str, Any]], tuple[Value, ...]]]):
                 found += fields[name]
             return tuple(found)
 
-        simple = len(names) > 1 and not optional and not variadic
-        self[cls] = itemgetter(*names) if simple else get
+        self[cls] = get
+        if not optional and not variadic and len(names) == 1:
+            (only,) = names
+            self[cls] = lambda fields: (fields[only],)
+        elif not optional and not variadic and names:
+            self[cls] = itemgetter(*names)
         return self[cls]
 
 
@@ -194,7 +200,7 @@ class ParamInfo:
     divisible_by_16: bool = False
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Func:
     """A kernel. `next_value` and `next_inline` are the first unused numbers of the two id spaces (`%3`, `%c2`)."""
 
@@ -209,6 +215,11 @@ class Func:
     def params(self) -> tuple[Value, ...]:
         """The runtime parameters, in call order."""
         return self.body.params
+
+    @cached_property
+    def definitions(self) -> Mapping[Value, Op]:
+        """The operation that defines each value (parameters have none)."""
+        return {value: op for op in self.walk() for value in op.results}
 
     def walk(self) -> Iterator[Op]:
         """Every operation, outer before inner, in order."""
@@ -230,11 +241,6 @@ def walk(block: Block) -> Iterator[Op]:
                 break
         else:
             stack.pop()
-
-
-def definitions(func: Func) -> dict[Value, Op]:
-    """The operation that defines each value (parameters have none)."""
-    return {value: op for op in func.walk() for value in op.results}
 
 
 def count_ops(func: Func) -> int:

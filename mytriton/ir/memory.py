@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from mytriton.diagnostics import LaunchError
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES, POINTER, Array
 from mytriton.ir.core import Func, Value
+from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of, i1
 
 

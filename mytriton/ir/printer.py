@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
-from mytriton.ir.core import Block, Func, Op, Value, definitions
+from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.ops import Cast, Constant, For, If, Splat, While, Yield
 from mytriton.ir.ops.control import terminator
 from mytriton.stage import Line
@@ -14,7 +15,12 @@ class Printer:
     """Prints operations of one function; inline operations (constants, casts, splats) print inside their users."""
 
     def __init__(self, func: Func) -> None:
-        self._definitions = definitions(func)
+        self._func = func
+
+    @cached_property
+    def _definitions(self) -> dict[Value, Op]:
+        # Made when there is something to print: many a pass changes nothing.
+        return dict(self._func.definitions)
 
     def define(self, op: Op) -> None:
         """Take `op` for the definition of its results from now on; for passes, which print what they change."""

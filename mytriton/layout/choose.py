@@ -10,7 +10,6 @@ they are made in every layout that someone wants (`rewrite.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import prod
 
 from mytriton.ir import ops
@@ -18,6 +17,7 @@ from mytriton.ir.core import Effect, Func, Op, Value
 from mytriton.ir.functions import FUNCTIONS
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.layout import Layout, blocked
+from mytriton.records import dataclass
 from mytriton.target import Target
 from mytriton.types import BlockType, PointerType, element_of, shape_of
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from mytriton.ir import ops
@@ -17,6 +17,7 @@ from mytriton.ir.core import Block, Effect, Func, Op, Value
 from mytriton.layout.layout import Layout, Map
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, Item, Nested, Segment
+from mytriton.records import dataclass
 from mytriton.types import shape_of
 
 _Exchange = (Convert, PartialReduce, ops.Dot)

@@ -8,11 +8,11 @@ and rows at a time as the buffer holds. Layouts permute bits, so what stands whe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from mytriton.ir import ops
 from mytriton.layout.routes import SHARED_BYTES, BitMap
+from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of, shape_of
 
 

@@ -12,9 +12,11 @@ conversions and broadcasts are permutations of bits too (`routes.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TypeAlias
+
+from mytriton.records import dataclass
 
 #: The register, lane and warp entries: all of a layout but the shape of the block.
 Map: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]"

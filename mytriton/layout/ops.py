@@ -5,7 +5,6 @@ Both are defined on blocks, whoever holds the elements, so the interpreter runs 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from mytriton.ir.arithmetic import EVALUATE, Array
 from mytriton.ir.core import Op, Value, attribute, operand
 from mytriton.ir.ops.rules import require
 from mytriton.ir.ops.shapes import COMBINE
+from mytriton.records import dataclass
 from mytriton.types import BlockType, Type, element_of, shape_of
 
 

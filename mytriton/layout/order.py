@@ -16,7 +16,7 @@ But where such a value decides the way that is taken, all threads must take the 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from mytriton.ir import ops
@@ -24,6 +24,7 @@ from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.records import dataclass
 from mytriton.types import shape_of
 
 

@@ -9,13 +9,13 @@ hold stand by themselves, and structured operations hold the items of their bloc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.records import dataclass
 from mytriton.stage import Change
 
 

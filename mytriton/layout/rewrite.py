@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from mytriton.ir import ops
 from mytriton.ir.builder import Ids, complete
-from mytriton.ir.core import Block, Func, Op, Value, definitions
+from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.printer import Printer
 from mytriton.layout.choose import Choice, block_operands, operand_layout
 from mytriton.layout.layout import Layout, index_bits, replicated
@@ -39,7 +39,7 @@ class Rewriter:
         self._choice = Choice(func, target)
         self._scalar = replicated(target.num_warps)
         self._ids = Ids(func.next_value, func.next_inline)
-        self._definitions = definitions(func)
+        self._definitions = func.definitions
         self._versions: dict[Value, dict[Layout, Value]] = {}
         self._places: dict[Op | Block, list[Op]] = {}  # what stands at the place of an operation, or begins a block
         self._place_of: dict[Value, Op | Block] = {}

@@ -8,10 +8,10 @@ warp) number, the mask of the bits that it sets in the number looked for. `numbe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from mytriton.layout.layout import Layout, index_bits
+from mytriton.records import dataclass
 
 #: The most that exchanges use of shared memory, in bytes. Up to 48 KB need no launch attribute (CUDA programming guide,
 #: "Technical specifications"), and this lets several programs run on a multiprocessor.

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from mytriton.ir.core import Func
 from mytriton.passes.cse import cse
@@ -13,6 +12,7 @@ from mytriton.passes.fold import fold
 from mytriton.passes.forward import forward
 from mytriton.passes.licm import licm
 from mytriton.passes.strength import strength
+from mytriton.records import dataclass
 from mytriton.stage import Change
 
 

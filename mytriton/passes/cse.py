@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from functools import cached_property
 
 from mytriton.analysis.effects import effect_of, effects_within
 from mytriton.ir.core import Block, Effect, Func, Op, Value
@@ -24,7 +23,7 @@ def _key(op: Op) -> tuple[Hashable, ...]:
 
 class _Merger:
     def __init__(self, func: Func) -> None:
-        self.func = func
+        self.printer = Printer(func)
         self.effects = effects_within(func)
         self.known: dict[Hashable, Op] = {}
         self.substitution: dict[Value, Value] = {}
@@ -32,11 +31,6 @@ class _Merger:
         # A number for what is in memory: the same number, the same contents.
         self.memory = 0
         self.last_memory = 0
-
-    @cached_property
-    def printer(self) -> Printer:
-        """Made when there is something to print."""
-        return Printer(self.func)
 
     def block(self, block: Block) -> Block:
         out: list[Op] = []

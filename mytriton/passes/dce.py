@@ -4,7 +4,6 @@ branches too. A loop without effect and without a used result is dropped whether
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 from mytriton.analysis.effects import effect_of
 from mytriton.ir.core import Block, Effect, Func, Op, Value
@@ -78,14 +77,9 @@ class _Liveness:
 
 class _Sweeper:
     def __init__(self, func: Func) -> None:
-        self.func = func
+        self.printer = Printer(func)
         self.live = _Liveness(func)
         self.changes: list[Change] = []
-
-    @cached_property
-    def printer(self) -> Printer:
-        """Made when there is something to print."""
-        return Printer(self.func)
 
     def block(self, block: Block) -> Block:
         kept: list[Op] = []

@@ -7,7 +7,7 @@ elements stored to one address one wins, and which is not said.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from mytriton.analysis.axis import AxisInfo, axis_info
@@ -17,6 +17,7 @@ from mytriton.ir import ops
 from mytriton.ir.builder import Ids, complete
 from mytriton.ir.core import Block, Effect, Func, Op, Value
 from mytriton.ir.printer import Printer
+from mytriton.records import dataclass
 from mytriton.stage import Change
 from mytriton.target import Target
 from mytriton.types import ScalarType, element_of, shape_of
@@ -41,16 +42,12 @@ class _Fact:
 class _Forwarder:
     def __init__(self, func: Func) -> None:
         self.func = func
+        self.printer = Printer(func)
         self.ids = Ids(func.next_value, func.next_inline)
         self.effects = effects_within(func)
         self.facts: dict[_Key, _Fact] = {}
         self.substitution: dict[Value, Value] = {}
         self.changes: list[Change] = []
-
-    @cached_property
-    def printer(self) -> Printer:
-        """Made when there is something to look up."""
-        return Printer(self.func)
 
     def block(self, block: Block) -> Block:
         # Recursion follows the nesting of regions, not the length of the kernel.

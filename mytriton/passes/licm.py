@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from mytriton.analysis.effects import effect_of, effects_within
 from mytriton.ir.core import Block, Effect, Func, Op, Value
@@ -32,7 +31,7 @@ class _Frame:
 
 class _Hoister:
     def __init__(self, func: Func) -> None:
-        self.func = func
+        self.printer = Printer(func)
         self.effects = effects_within(func)
         self.frames: list[_Frame] = []
         self.loops: list[int] = []  # which frames are a loop's
@@ -41,11 +40,6 @@ class _Hoister:
         self.inline: dict[Value, Op] = {}
         self.moved: set[Op] = set()
         self.changes: list[Change] = []
-
-    @cached_property
-    def printer(self) -> Printer:
-        """Made when there is something to look up."""
-        return Printer(self.func)
 
     def block(self, block: Block, frame: _Frame) -> Block:
         # Recursion follows the nesting of regions, not the length of the kernel.

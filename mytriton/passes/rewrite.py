@@ -10,7 +10,7 @@ hands back to its start needs another walk.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -24,6 +24,7 @@ from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.ops import Constant, If, Splat
 from mytriton.ir.ops.control import yielded
 from mytriton.ir.printer import Printer
+from mytriton.records import dataclass
 from mytriton.stage import Change
 from mytriton.types import ScalarType, Type, element_of, shape_of
 

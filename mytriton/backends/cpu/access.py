@@ -9,7 +9,6 @@ Where that cannot be excluded, the analysis names the offset as a *guard*, to be
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from mytriton.analysis.axis import AxisInfo, axis_info
 from mytriton.analysis.runs import size_of
@@ -17,6 +16,7 @@ from mytriton.backends.cpu.views import in_step, log2, repeated, view_through
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.ops.control import yielded
+from mytriton.records import dataclass
 from mytriton.types import BlockType, PointerType, ScalarType, element_of, i32, i64, is_integer, shape_of
 
 

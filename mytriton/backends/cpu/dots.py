@@ -7,7 +7,6 @@ of one row of the second factor, and multiplies them by one element of each row 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from math import prod
 
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type
@@ -16,6 +15,7 @@ from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Value
 from mytriton.ir.ops.dot import accumulates_in
+from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of, shape_of
 
 _EMPTY = Func("", Block((), ()), {})

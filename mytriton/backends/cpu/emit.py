@@ -8,8 +8,6 @@ memory effects demands it (`planner.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mytriton.backends.cpu.control import ControlWriter
 from mytriton.backends.cpu.dots import dot_function, product
 from mytriton.backends.cpu.effects import EffectWriter
@@ -23,6 +21,7 @@ from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name, width_of
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func
+from mytriton.records import dataclass
 from mytriton.stage import Line
 from mytriton.target import Target
 from mytriton.types import i32, shape_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from mytriton.diagnostics import LaunchError
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import DTYPES, Array
+from mytriton.records import dataclass
 from mytriton.source import SourceUnit
 from mytriton.types import PointerType, Type, element_of, shape_of
 

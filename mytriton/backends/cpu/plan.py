@@ -13,7 +13,7 @@ access writes is touched by another in a different chunk, which is decided at ru
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, TypeGuard
 
 from mytriton.analysis.runs import size_of
@@ -22,6 +22,7 @@ from mytriton.backends.cpu.views import View, compose, identity, view_through
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Effect, Op, Value, operands
 from mytriton.ir.ops import Load, Store
+from mytriton.records import dataclass
 from mytriton.types import BlockType, PointerType, Type, element_of, shape_of
 
 #: More run-time comparisons than this cost more than fusing gains.

@@ -12,7 +12,7 @@ from mytriton.backends.cpu.reduce import step_bytes
 from mytriton.backends.cpu.scratch import Lives
 from mytriton.backends.cpu.views import identity, view_through
 from mytriton.ir import ops
-from mytriton.ir.core import Block, Effect, Func, Op, Value, definitions
+from mytriton.ir.core import Block, Effect, Func, Op, Value
 from mytriton.ir.ops import Load, Store
 from mytriton.ir.ops.control import yielded
 from mytriton.types import BlockType, shape_of
@@ -29,7 +29,7 @@ class _Planner:
     """Loops are numbered in the order in which they are run. Those from `_start` on are of the run that is open."""
 
     def __init__(self, func: Func) -> None:
-        self.definitions = definitions(func)
+        self.definitions = func.definitions
         self.groups: Mapping[Value, Groups] = element_groups(func)
         self.lives = Lives()
         self.loops: list[Loop] = []

@@ -8,7 +8,6 @@ which a vector takes as many as it can.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 from mytriton.backends.cpu.elementwise import elementwise
@@ -18,6 +17,7 @@ from mytriton.backends.cpu.writer import POINTER, Text, width_of
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Value
+from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of, shape_of
 
 _EMPTY = Func("", Block((), ()), {})

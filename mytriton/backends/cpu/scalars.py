@@ -12,7 +12,7 @@ from mytriton.backends.cpu.writer import POINTER, Text, type_name
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
-from mytriton.ir.core import Func, Op, Value, definitions
+from mytriton.ir.core import Func, Op, Value
 from mytriton.types import PointerType, ScalarType, bf16, element_of, shape_of
 
 
@@ -22,7 +22,7 @@ class ScalarWriter:
     def __init__(self, func: Func, text: Text, plan: Plan, fusion: bool) -> None:
         self.text, self.plan = text, plan
         self.emitter = ElementEmitter(func, text.write, fusion=fusion)
-        self._definitions = definitions(func)
+        self._definitions = func.definitions
         self._stores = 0
 
     def name(self, value: Value) -> str:

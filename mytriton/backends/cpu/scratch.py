@@ -6,11 +6,11 @@ Positions: loop n runs at n, a step between the loops n - 1 and n at n - 0.5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.plan import OUTSIDE, Run, element_bytes
 from mytriton.ir.core import Op, Value
+from mytriton.records import dataclass
 
 _CACHE_LINE = 64
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 
 from mytriton.backends.cuda.dots import Dots
 from mytriton.backends.cuda.expressions import without_parentheses
@@ -20,6 +19,7 @@ from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange
 from mytriton.layout.routes import BitMap, Reduction, number, reduction, route
+from mytriton.records import dataclass
 from mytriton.types import element_of, is_pointer
 
 #: The kernel's buffer in shared memory.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mytriton.analysis.axis import axis_info
 from mytriton.analysis.ranges import value_ranges
 from mytriton.backends.cuda.loops import Loop, Part, Structure, access_widths, cut, is_scalar
 from mytriton.ir import ops
-from mytriton.ir.core import Func, Op, Value, definitions
+from mytriton.ir.core import Func, Op, Value
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.program import Exchange, LaidOut
 from mytriton.target import Target
@@ -30,7 +30,7 @@ class Facts:
         self.laid_out = laid_out
         self.target = target
         self.func = laid_out.func
-        self.definitions = definitions(self.func)
+        self.definitions = self.func.definitions
         self.ranges = value_ranges(self.func, target)
         self.axis = axis_info(self.func, self.ranges)
         self.widths = access_widths(laid_out, self.axis) if target.form == "tuned" else {}
@@ -130,7 +130,7 @@ class Facts:
                 self.arrays[value] = registers
 
 
-def _folded(func: Func, defined: dict[Value, Op]) -> set[Op]:
+def _folded(func: Func, defined: Mapping[Value, Op]) -> set[Op]:
     """The pointer sums whose every use is as an address: they print as an index there, and not by themselves."""
     other_uses = {
         value

@@ -7,16 +7,17 @@ consecutive and aligned, one access of up to 16 bytes does for several registers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from typing import TypeAlias
 
 from mytriton.analysis.axis import AxisInfo
 from mytriton.ir import ops
-from mytriton.ir.core import Op, Value, definitions
+from mytriton.ir.core import Op, Value
 from mytriton.layout.assign import VECTOR_BYTES
 from mytriton.layout.layout import Layout
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
+from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of, shape_of
 
 
@@ -78,7 +79,7 @@ def cut(
 def access_widths(laid_out: LaidOut, axis: Mapping[Value, AxisInfo]) -> dict[Op, int]:
     """How many elements one access of a load or store may move, where it is more than one: a power of two."""
     widths: dict[Op, int] = {}
-    defined = definitions(laid_out.func)
+    defined = laid_out.func.definitions
     for segment in laid_out.segments:
         if segment.registers == 1:
             continue

@@ -12,7 +12,6 @@ kernels without any cost nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from mytriton.backends.cuda.facts import VIEWS, Facts
 from mytriton.backends.cuda.literals import c_type
@@ -20,6 +19,7 @@ from mytriton.backends.cuda.loops import Loop, Part, Structure
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.ir.ops.control import yielded
+from mytriton.records import dataclass
 
 #: Where a variable is declared: the structured operations around it, by number, each with the number of the block.
 Scope = tuple[int, ...]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mytriton.backends.mlir.homes import Home, Homes
@@ -18,6 +17,7 @@ from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.layout.layout import Layout
+from mytriton.records import dataclass
 from mytriton.types import BlockType, PointerType, element_of
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from mytriton.backends.mlir.rounds import shared_bytes
 from mytriton.backends.mlir.shared import Shared
 from mytriton.backends.mlir.text import Text
 from mytriton.ir import ops
-from mytriton.ir.core import Op, ParamInfo, Value, definitions
+from mytriton.ir.core import Op, ParamInfo, Value
 from mytriton.ir.printer import Printer
 from mytriton.layout import routes
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
@@ -48,7 +48,7 @@ class _Emitter:
         self.widths = Widths(self.func, target)
         self.homes = Homes(laid_out, self.widths)
         names = parameter_names(self.func.params)
-        self.context = Context(self.text, names, definitions(self.func), laid_out.layouts, self.homes)
+        self.context = Context(self.text, names, self.func.definitions, laid_out.layouts, self.homes)
         self.context.write_op = self._op
         self.ranges = value_ranges(self.func, target)
         self.form = self.context.form = self._form()

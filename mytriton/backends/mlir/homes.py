@@ -6,16 +6,15 @@ turns into registers when it unrolls the loops over it; or, if it is as cheap to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mytriton.backends.mlir.names import number, result_name
 from mytriton.ir import ops
-from mytriton.ir.core import Func, Op, Value, definitions, walk
+from mytriton.ir.core import Func, Op, Value, walk
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.assign import VECTOR_BYTES
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import PartialReduce
 from mytriton.layout.program import Item, LaidOut, Nested, Segment
+from mytriton.records import dataclass
 from mytriton.target import Target
 from mytriton.types import BlockType, PointerType, Type, element_of, is_float
 
@@ -89,7 +88,7 @@ class Homes(dict[Value, Home]):
         self.arrays: dict[Home, Type] = {}
         self.cheap = frozenset(cheap(laid_out.func))
         self._layouts = laid_out.layouts
-        self._made_by = definitions(laid_out.func)
+        self._made_by = laid_out.func.definitions
         self._widths = widths
         for item in laid_out.walk():
             if isinstance(item, Segment):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from mytriton.analysis.ranges import Range
 from mytriton.backends.mlir.context import Context
@@ -11,6 +10,7 @@ from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.writer import Writer
 from mytriton.ir import ops
 from mytriton.ir.core import Value
+from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of, i1, i64
 
 

@@ -14,7 +14,7 @@ from mytriton.backends.mlir.fma import fma
 from mytriton.backends.mlir.writer import Writer
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
-from mytriton.ir.core import Func, Op, Value, definitions
+from mytriton.ir.core import Func, Op, Value
 from mytriton.types import ScalarType, bf16, element_of, f16, f32, f64, i1, i16, i32, is_float
 
 #: MLIR operation for integers (and bool), and for floats.
@@ -50,7 +50,7 @@ _UNSIGNED = {
 def contractible(func: Func) -> frozenset[Value]:
     """Results of float multiplications that feed an addition or subtraction, and of those: where a fused
     multiply-add may be formed. Only these carry the `contract` flag."""
-    made_by = definitions(func)
+    made_by = func.definitions
     found: set[Value] = set()
     for op in func.walk():
         if isinstance(op, (ops.Add, ops.Sub)) and is_float(op.result.type):
@@ -80,7 +80,7 @@ class ElementEmitter(Writer):
     ) -> None:
         super().__init__(write, width)
         self._gpu = gpu
-        self._definitions = definitions(func)
+        self._definitions = func.definitions
         self._contract = contractible(func) if fusion else frozenset()
 
     def emit(self, op: Op, result: str, operands: Sequence[str]) -> str:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from mytriton.ir import ops
 from mytriton.ir.core import Value
@@ -13,6 +12,7 @@ from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, LaidOut
 from mytriton.layout.routes import BitMap, reduction, round_elements, round_registers, subsets
+from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of
 
 

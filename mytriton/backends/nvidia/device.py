@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from mytriton.records import dataclass
 from mytriton.target import CHIPS
 
 _NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE

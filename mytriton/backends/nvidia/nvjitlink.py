@@ -6,10 +6,10 @@ import ctypes
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, find_program, load_library
+from mytriton.records import dataclass
 
 _PTX = 2  # nvJitLinkInputType: NVJITLINK_INPUT_PTX
 

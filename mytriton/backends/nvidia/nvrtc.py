@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mytriton.backends.nvidia.tools import ToolFailed, load_library
+from mytriton.records import dataclass
 
 #: The name the source has in `.file` and in messages. It is absolute: a relative one is completed with the working
 #: directory, and the PTX would differ from folder to folder.

@@ -6,7 +6,7 @@ cuda_occupancy.h (granularity of allocation).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from mytriton.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

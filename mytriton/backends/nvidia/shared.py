@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mytriton.ir import ops
 from mytriton.layout.dots import dot_plan, factor_bytes
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, LaidOut
 from mytriton.layout.routes import round_elements, round_registers
+from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mytriton.ir.core import Block, Op, TypeRuleError, Value, operand, operands, region
 from mytriton.ir.ops.rules import require
+from mytriton.records import dataclass
 from mytriton.types import Type, i1, is_integer, shape_of
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mytriton.ir.core import Op, Value, attribute, operand
 from mytriton.ir.ops.rules import require
+from mytriton.records import dataclass
 from mytriton.types import ScalarType, Type, element_of, f32, f64, i8, i32, shape_of, u8
 
 #: How products of f32 may be computed: exactly, or with factors rounded to tf32 (10 bits of mantissa), once or thrice.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mytriton.ir.core import Op, Value, operand
 from mytriton.ir.ops.rules import require
+from mytriton.records import dataclass
 from mytriton.types import (
     Type,
     i1,

@@ -6,12 +6,12 @@ computed in f32, or more, and rounded once. `mytriton/language/math.py` says wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mytriton.ir.core import Op, Value, operand
 from mytriton.ir.ops.elementwise import Binary, Unary
 from mytriton.ir.ops.rules import require
+from mytriton.records import dataclass
 from mytriton.types import Type, is_float
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -21,6 +20,7 @@ from mytriton.ir.ops.elementwise import (
     Xor,
 )
 from mytriton.ir.ops.rules import require
+from mytriton.records import dataclass
 from mytriton.types import BlockType, Type, element_of, shape_of
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from mytriton.ir.core import Op, TypeRuleError, Value, attribute, operand
 from mytriton.ir.ops.rules import require
+from mytriton.records import dataclass
 from mytriton.types import (
     BlockType,
     PointerType,
