@@ -41,21 +41,47 @@ def compile_kernel(
     specialization: Specialization,
     target: Target,
     listener: Callable[[Stage], None] | None = None,
+    like: Compilation | None = None,
 ) -> Compilation:
     """A compilation that runs as far as it is read; `listener` is told of each stage as it is made.
 
-    Nothing is raised for a kernel that does not compile: the failing stage carries the diagnostics.
+    Nothing is raised for a kernel that does not compile: the failing stage carries the diagnostics. `like` is a
+    compilation of the same kernel and specialization for another target: what no target changes is taken from it.
     """
     backend = backends.get(target.backend)
     units = [kernel.unit]
-    stream = _stages(kernel, specialization, target, backend, units)
+    front = _shared(kernel, specialization, units) if like is None else _taken(like, units)
+    stream = _stages(front, target, backend)
     return Compilation(kernel.name, units, specialization, target, planned(target), stream, listener)
 
 
-def _stages(
-    kernel: Kernel, specialization: Specialization, target: Target, backend: Backend, units: list[SourceUnit]
-) -> Iterator[Stage]:
-    """The stages; `units` grows by the helpers when the frontend meets them."""
+def _stages(front: Iterator[Stage], target: Target, backend: Backend) -> Iterator[Stage]:
+    """The stages: those that every backend shares, then the backend's."""
+    stage: Stage | None = None
+    for stage in front:
+        yield stage
+    if stage is None or not stage.ok:
+        return
+    func = stage.artifact
+    findings = tuple(backend.check(func, target))
+    if findings:
+        yield Stage(backend.planned(target)[0], "text", "", "failed", diagnostics=findings)
+        return
+    yield from _guarded(backend, func, target)
+
+
+def _taken(like: Compilation, units: list[SourceUnit]) -> Iterator[Stage]:
+    for name in SHARED:
+        stage = like.find(name)
+        if stage is None:
+            return
+        units[1:] = like.units[1:]  # the kernel itself may stand elsewhere by now
+        yield stage
+
+
+def _shared(kernel: Kernel, specialization: Specialization, units: list[SourceUnit]) -> Iterator[Stage]:
+    """The stages that no target changes, to the first that fails; `units` grows by the helpers when the frontend meets
+    them."""
     yield Stage("source", "source", "python", artifact=kernel.unit.text, make_lines=lambda: _source_lines(kernel))
 
     tree = None
@@ -81,15 +107,6 @@ def _stages(
             return
         stage = _run_pass(pass_, stage)
         yield stage
-    if not stage.ok:
-        return
-
-    func = stage.artifact
-    findings = tuple(backend.check(func, target))
-    if findings:
-        yield Stage(backend.planned(target)[0], "text", "", "failed", diagnostics=findings)
-        return
-    yield from _guarded(backend, func, target)
 
 
 def _guarded(backend: Backend, func: Func, target: Target) -> Iterator[Stage]:

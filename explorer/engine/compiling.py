@@ -178,11 +178,12 @@ class Worker:
         return specialization, Diagnostic(GUESSED, message, severity="warning", hint=hint, stage="source")
 
     def _compilation(self, kernel: Kernel, specialization: Specialization, target: Target) -> tuple[Compilation, bool]:
-        """A compilation of the kernel, and how many of its stages were made earlier: one whose text stood elsewhere
-        in the file serves as well, since nothing that is compiled depends on the place."""
+        """A compilation of the kernel, and whether it was made earlier: one whose text stood elsewhere in the file
+        serves as well, since nothing that is compiled depends on the place."""
         key = (code_key(kernel), specialization.key, target)
         found = self._kept.pop(key, None)
-        compilation = found or compile_kernel(kernel, specialization, target)
+        like = next((c for other, c in self._kept.items() if other[:2] == key[:2]), None)
+        compilation = found or compile_kernel(kernel, specialization, target, like=like)
         self._kept[key] = compilation
         if len(self._kept) > _KEPT:
             self._kept.popitem(last=False)

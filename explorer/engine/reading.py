@@ -49,14 +49,26 @@ def changed_outside(executed: str, text: str, module: Module) -> bool:
     """Whether something that only executing the file can tell differs between the executed text and the one that
     `module` was read from."""
     try:
-        return _executed_rest(executed, module.path) != _rest(text, module)
+        before = _executed(executed, module.path)
+        # Most of what is typed is typed in kernels: then the lines around them tell, and no syntax has to be compared.
+        if _around(executed, before) == _around(text, module):
+            return False
+        return _rest(executed, before) != _rest(text, module)
     except (SyntaxError, CompileError):
         return True
 
 
 @functools.lru_cache(maxsize=1)
-def _executed_rest(text: str, path: str) -> str:
-    return _rest(text, read(text, path))
+def _executed(text: str, path: str) -> Module:
+    return read(text, path)
+
+
+def _around(text: str, module: Module) -> list[str]:
+    """The lines of a file between its kernels; one inside another function is part of that."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for unit in reversed([k.unit for k in module.kernels if not k.unit.text[:1].isspace()]):
+        lines[unit.first_line - 1 : unit.first_line + unit.text.count("\n")] = [unit.name]
+    return lines
 
 
 def _rest(text: str, module: Module) -> str:

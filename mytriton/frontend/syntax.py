@@ -67,19 +67,18 @@ class Positions:
         return Span(line, column, line, end, self._unit, self._call_site)
 
 
-def parse_text(text: str, unit: SourceUnit, shift: int = 0) -> ast.Module:
-    """The syntax tree of `text`; what Python's parser refuses becomes a `CompileError` pointing into `unit`, `shift`
-    lines up."""
+def parse_text(text: str, unit: SourceUnit) -> ast.Module:
+    """The syntax tree of `text`; what Python's parser refuses becomes a `CompileError` pointing into `unit`."""
     try:
         # Python warns of odd literals while it parses; the author sees that when the file is run, once.
         with _parsing, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text)
     except SyntaxError as error:
-        line = max(1, (error.lineno or 1) - shift)
+        line = max(1, error.lineno or 1)
         column = max(1, error.offset or 1)
         # The end is absent, 0 or before the start in some of Python's own errors.
-        end_line = max(line, (error.end_lineno or 0) - shift)
+        end_line = max(line, error.end_lineno or 0)
         end = error.end_offset or 0
         span = Span(line, column, end_line, end if end > column or end_line > line else column + 1)
         raise CompileError([Diagnostic("MT100", _sentence(error), span, stage="tree")], [unit]) from None

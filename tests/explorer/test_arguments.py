@@ -106,3 +106,10 @@ def test_values_that_stay() -> None:
 def test_what_only_executing_can_tell(old: str, new: str, changed: bool) -> None:
     text = TEXT.replace(old, new, 1)
     assert changed_outside(TEXT, text, read(text, "k.py")) is changed
+
+
+def test_a_kernel_made_by_a_function_changes_with_it() -> None:
+    """It is made anew only by executing the function."""
+    text = TEXT + "\n\ndef make():\n    @mytriton.jit\n    def inner(x):\n        tl.store(x, 1)\n\n    return inner\n"
+    edited = text.replace("tl.store(x, 1)", "tl.store(x, 2)")
+    assert changed_outside(text, edited, read(edited, "k.py"))
