@@ -93,6 +93,10 @@ class LaunchError(MytritonError):
     """A compiled kernel cannot be launched with these arguments, this grid or this device."""
 
 
+class OptionError(LaunchError, ValueError):
+    """An option of a launch or `Target` has a value that there is not; the message says which there are."""
+
+
 class BackendUnavailable(MytritonError):
     """The backend cannot run on this machine; the message is the reason and what to install."""
 

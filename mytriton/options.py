@@ -23,7 +23,7 @@ def split_options(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
 
 
 def backend_of(options: Mapping[str, Any]) -> str:
-    """The backend of a launch: the option, else MYTRITON_BACKEND, else cuda. Raises ValueError for an unknown one."""
+    """The backend of a launch: the option, else MYTRITON_BACKEND, else cuda. Raises `OptionError`."""
     name: str = options.get("backend") or default_backend()
     check_backend(name)
     return name

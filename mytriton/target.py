@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mytriton.diagnostics import OptionError
+
 #: NVIDIA chips we can make text, PTX and cubins for, with the PTX feature LLVM needs for each.
 CHIPS: dict[str, str] = {
     "sm_75": "+ptx80",
@@ -49,9 +51,9 @@ class Target:
     def __post_init__(self) -> None:
         check_backend(self.backend)
         if self.chip not in CHIPS:
-            raise ValueError(f"unknown chip {self.chip!r}; expected one of {', '.join(CHIPS)}")
+            raise OptionError(f"unknown chip {self.chip!r}; expected one of {', '.join(CHIPS)}")
         if self.num_warps not in (1, 2, 4, 8, 16, 32):
-            raise ValueError(f"num_warps must be 1, 2, 4, 8, 16 or 32, got {self.num_warps!r}")
+            raise OptionError(f"num_warps must be 1, 2, 4, 8, 16 or 32, got {self.num_warps!r}")
 
     @property
     def threads(self) -> int:
@@ -68,7 +70,7 @@ class Target:
 
 
 def check_backend(name: str) -> None:
-    """Raise ValueError unless `name` is a backend."""
+    """Raise `OptionError` unless `name` is a backend."""
     if name not in BACKENDS:
         expected = ", ".join(repr(b) for b in BACKENDS[:-1]) + f" or {BACKENDS[-1]!r}"
-        raise ValueError(f"unsupported backend {name!r}; expected {expected}")
+        raise OptionError(f"unsupported backend {name!r}; expected {expected}")

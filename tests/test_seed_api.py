@@ -245,7 +245,7 @@ def test_a_parameter_may_not_have_the_name_of_a_launch_option():
 
 
 def test_options_are_checked():
-    with pytest.raises(ValueError, match="num_warps must be 1, 2, 4, 8, 16 or 32, got 3"):
+    with pytest.raises(LaunchError, match="num_warps must be 1, 2, 4, 8, 16 or 32, got 3"):
         add_kernel[4](*arrays(), 1000, BLOCK=256, num_warps=3)
     with pytest.raises(ValueError, match="unknown chip 'sm_1'"):
         add_kernel[4](*arrays(), 1000, BLOCK=256, chip="sm_1")

@@ -44,12 +44,6 @@ def test_a_negative_step_counts_down(run, bounds):
     assert out.tolist() == numbers + [-77] * (8 - len(numbers))
 
 
-def test_a_step_of_0_makes_no_trip_where_it_is_known_only_at_run_time(run):
-    out = np.full(8, -77, np.int32)
-    run(numbers_of_a_range, 1, out, 0, 5, 0)
-    assert out.tolist() == [-77] * 8
-
-
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
 def test_bounds_of_every_integer_type(run, dtype):
     top = int(np.iinfo(dtype).max)

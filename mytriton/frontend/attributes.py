@@ -14,7 +14,7 @@ from mytriton.frontend.outside import as_item
 from mytriton.frontend.registry import DESCRIPTOR_METHODS, METHODS, Builtin, Param
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.shapes import transpose
-from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, Window, is_number
+from mytriton.frontend.values import Item, Known, Method, Mistake, Operand, Tuple, Window, is_number
 from mytriton.ir.core import Value
 from mytriton.source import Span
 from mytriton.types import BlockType, PointerType, ScalarType, Type, element_of, shape_of, with_element
@@ -99,7 +99,8 @@ def _query(name: str, answer: Callable[[ScalarType], Any]) -> Builtin:
             hint = f"ask the element type: {s.text(type.span).removesuffix('.type')}.dtype.{name}()"
             raise Mistake("MT134", f"`.{name}()` is for element types, not {s.describe(type)}", span, hint)
         if name.startswith("get_int") and type_.kind == "float":
-            raise Mistake("MT134", f"`.{name}()` is for integers, not {s.describe(type)}", span)
+            hint = "no float is larger than float('inf'), or smaller than float('-inf')"
+            raise Mistake("MT134", f"`.{name}()` is for integers, not {s.describe(type)}", span, hint)
         return Known(answer(type_))
 
     return Builtin(name, (Param("type"),), rule)
@@ -179,7 +180,20 @@ def of_constexpr(s: Semantics, span: Span, base: Operand, name: str) -> Item:
             return _of_type(s, span, base, name)
         case Known(value=EnumMeta() as members) if name in members.__members__:
             return Known(members[name])
-    raise Mistake("MT134", f"{s.describe(base)} has no `.{name}`", span)
+    raise Mistake("MT134", f"{s.describe(base)} has no `.{name}`", span, _instead(item, name))
+
+
+def _instead(item: Item, name: str) -> str:
+    """What to write instead of an attribute that a compile-time value does not have."""
+    match item:
+        case Tuple(items=items):
+            return f"take an item first: [{len(items) - 1}] is the last" if items else "it has no items"
+        case Known(value=EnumMeta() as members):
+            return f"it has {', '.join(members.__members__)}"
+        case Known(value=number) if is_number(number):
+            near = get_close_matches(name, METHODS, 1)
+            return f"did you mean `.{near[0]}`?" if near else "a number known at compile time has .to(dtype)"
+    return "blocks, numbers and types have attributes"
 
 
 def _of_type(s: Semantics, span: Span, base: Operand, name: str) -> Item:
@@ -191,7 +205,7 @@ def _of_type(s: Semantics, span: Span, base: Operand, name: str) -> Item:
     if name in _TYPE_METHODS:
         return Method(base, name)
     near = get_close_matches(name, [*attributes, *_TYPE_METHODS], 1)
-    hint = f"did you mean `.{near[0]}`?" if near else ""
+    hint = f"did you mean `.{near[0]}`?" if near else f"a type has {', '.join(f'.{n}' for n in attributes)}"
     if name == "element_ty":
         hint = "it is the element type of a pointer: pointer.dtype.element_ty"
     raise Mistake("MT134", f"{s.describe(base)} has no `.{name}`", span, hint)

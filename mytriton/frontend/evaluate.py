@@ -122,7 +122,8 @@ class Evaluator(Choices):
                 return attributes.of_window(self.semantics, expr.span, base, name)
             case Known() | Tuple():
                 return attributes.of_constexpr(self.semantics, expr.span, base, name)
-        raise Mistake("MT134", f"{self.semantics.describe(base)} has no `.{name}`", expr.span)
+        hint = f"call it first: {self.semantics.text(base.span)}(...).{name}"
+        raise Mistake("MT134", f"{self.semantics.describe(base)} has no `.{name}`", expr.span, hint)
 
     # --- operators ---
 

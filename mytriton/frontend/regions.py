@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from mytriton.frontend import constants, limits
@@ -27,6 +27,7 @@ from mytriton.frontend.values import (
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Op, Value
 from mytriton.keys import spelled
+from mytriton.records import dataclass
 from mytriton.source import Span
 from mytriton.types import PointerType, ScalarType, Type, element_of, i1, is_pointer, promote, shape_of
 

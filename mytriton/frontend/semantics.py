@@ -168,11 +168,13 @@ class Semantics(Folding):
         return self.builder.cast(shifted, type_)
 
     def _check_signs(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> None:
-        """Triton refuses to divide what would first have to change its meaning: -1 is no uint32."""
-        types = [element_of(o.item.type) for o in (lhs, rhs) if isinstance(o.item, Value)]
-        if len({t.signed for t in types if isinstance(t, ScalarType) and t.kind == "int"}) > 1:
+        """Triton refuses to divide what would first have to change its meaning: -1 is no uint32. A bool counts as
+        unsigned there, and a literal beside it as an int32."""
+        flag = next((o for o in (lhs, rhs) if isinstance(o.item, Value) and is_bool(o.item.type)), None)
+        types = [self.scalar_type(self.number(o, "this")) for o in (lhs, rhs) if flag or isinstance(o.item, Value)]
+        if len({t.kind == "int" and t.signed for t in types if isinstance(t, ScalarType) and t.kind != "float"}) > 1:
             pair = f"{self.describe(lhs)} and {self.describe(rhs)}"
-            hint = f"convert one of them: {self.receiver(rhs)}.to(...)"
+            hint = f"convert one of them: {self.receiver(flag or rhs)}.to({'tl.int32' if flag else '...'})"
             raise Mistake("MT203", f"`{op}` takes two signed or two unsigned integers, not {pair}", span, hint)
 
     def _pointer(self, op: str, lhs: Operand, rhs: Operand, span: Span) -> Item:

@@ -129,7 +129,8 @@ def _broadcast_to(s: Semantics, span: Span, input: Operand, shape: tuple[Operand
             message = (
                 f"{s.describe(input)} does not broadcast to {target}: axis {axis} has extent {old}, not 1 or {new}"
             )
-            raise Mistake("MT204", message, span)
+            hint = "an axis is repeated only if its extent is 1; tl.reshape gives the elements other extents"
+            raise Mistake("MT204", message, span, hint)
     return s.broadcast(source, target)
 
 
@@ -138,7 +139,7 @@ def _reshaped(s: Semantics, span: Span, input: Operand, shape: tuple[Operand, ..
     old = prod(shape_of(source.type))
     if old != prod(target):
         message = f"tl.{name} keeps the number of elements: {s.describe(input)} has {old}, {target} {prod(target)}"
-        raise Mistake("MT223", message, span)
+        raise Mistake("MT223", message, span, f"give extents whose product is {old}")
     return s.reshape(source, target)
 
 
@@ -177,7 +178,8 @@ def _expand_dims(s: Semantics, span: Span, input: Operand, axis: Operand) -> Ite
     rank = len(shape_of(source.type)) + len(given)
     axes = [axis_argument(s, a, rank, f"a result with {rank} axes") for a in given]
     if len(set(axes)) < len(axes):
-        raise Mistake("MT221", f"tl.expand_dims names an axis twice: {s.text(axis.span)}", axis.span)
+        hint = f"name each of the {rank} axes of the result at most once; negative ones count from the end"
+        raise Mistake("MT221", f"tl.expand_dims names an axis twice: {s.text(axis.span)}", axis.span, hint)
     extents = iter(shape_of(source.type))
     return s.reshape(source, tuple(1 if a in axes else next(extents) for a in range(rank)))
 
@@ -194,7 +196,9 @@ def _squeeze(s: Semantics, span: Span, x: Operand, dim: Operand) -> Item:
     axis = axis_argument(s, dim, len(shape), s.describe(x))
     if shape[axis] != 1:
         message = f"tl.squeeze removes an axis of extent 1, but axis {axis} of {s.describe(x)} has {shape[axis]}"
-        raise Mistake("MT223", message, span)
+        ones = [str(n) for n, extent in enumerate(shape) if extent == 1]
+        hint = f"axes of extent 1: {', '.join(ones)}" if ones else f"tl.sum(x, axis={axis}) and others reduce an axis"
+        raise Mistake("MT223", message, span, hint)
     return s.reshape(source, shape[:axis] + shape[axis + 1 :])
 
 
@@ -206,7 +210,9 @@ def _permute(s: Semantics, span: Span, input: Operand, dims: tuple[Operand, ...]
     if sorted(order) != list(range(rank)):
         axes = ", ".join(map(str, range(rank)))
         message = f"{order} is no order of the axes {axes} of {s.describe(input)}"
-        raise Mistake("MT221", message if rank else f"{s.describe(input)} has no axes", span)
+        if not rank:
+            raise Mistake("MT221", f"{s.describe(input)} has no axes", span, _NO_AXES)
+        raise Mistake("MT221", message, span, "name each axis once, in the order wanted")
     return source if rank < 2 else s.builder.add(ops.Transpose, source=source, order=order)
 
 
@@ -217,7 +223,7 @@ def transpose(s: Semantics, span: Span, input: Operand, dims: tuple[Operand, ...
     source = _source(s, input, "trans")
     rank = len(shape_of(source.type))
     if rank < 2:
-        hint = f"give it a second axis first: {s.short(input)}[:, None]" if rank else ""
+        hint = f"give it a second axis first: {s.short(input)}[:, None]" if rank else _NO_AXES
         raise Mistake("MT221", f"{s.describe(input)} has no two axes to change places", span, hint)
     order = (*range(rank - 2), rank - 1, rank - 2)
     return s.builder.add(ops.Transpose, source=source, order=order)
@@ -248,6 +254,8 @@ def _axes(rank: int) -> str:
     return "no axes" if rank == 0 else "1 axis" if rank == 1 else f"{rank} axes"
 
 
+#: What to do instead of changing the axes of a scalar.
+_NO_AXES = "leave it out: a scalar is the same in any order"
 _ELEMENT = (
     "a block is indexed with `:` and `None` only; to read single elements, load them: tl.load(pointer + offsets), or "
     "sum all others away: tl.sum(tl.where(offsets == i, x, 0))"

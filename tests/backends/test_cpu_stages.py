@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from mytriton.diagnostics import BackendUnavailable, LaunchError
 from mytriton.ir import ops
 from mytriton.ir.builder import Builder, parameter
 from mytriton.ir.core import Op, ParamInfo, Value
+from mytriton.records import dataclass
 from mytriton.source import Span
 from mytriton.stage import Compilation
 from mytriton.types import PointerType, Type, bf16, f32, i1, i32

@@ -52,6 +52,8 @@ TYPE_ERRORS = [
         "MT203 `//` takes two signed or two unsigned integers, not `n` (i32) and `i.to(tl.uint32)` (vector<8 x u32>)",
     ),
     ("n ** 2", 5, "MT202 `**` works on constexprs only"),
+    ("(i < n) % 2", 5, "MT203 `%` takes two signed or two unsigned integers, not `i < n` (vector<8 x bool>) and 2"),
+    ("n // (n > 0)", 5, "MT203 `//` takes two signed or two unsigned integers, not `n` (i32) and `n > 0` (bool)"),
     ("n > 0 and x", 15, "MT203 an operand of `and` must be a number, but `x` (ptr<f32>) is a pointer"),
     ("not x", 5, "MT203 `not` takes numbers, but `x` (ptr<f32>) is a pointer"),
     ("n + 3000000000", 9, "MT207 3000000000 does not fit in i32, the type of `n` (i32)"),

@@ -7,7 +7,9 @@ import pytest
 
 import mytriton as triton
 import mytriton.language as tl
-from tests.frontend.support import errors, hints, lowered, rendered, ssa
+from mytriton import LaunchError, Target, compile_kernel, parse_signature
+from mytriton.compile import source_stage
+from tests.frontend.support import errors, hints, kernel_from, lowered, rendered, ssa
 
 f32, i32, i64 = np.float32, np.int32, np.int64
 
@@ -339,6 +341,40 @@ def test_an_inner_loop_variable_is_gone_in_the_next_trip():
                 pass
     """
     assert errors(text, "*i32, i32") == ["5:21 MT130 `j` is not defined here"]
+
+
+@triton.jit
+def counted_by(out, n, step):
+    total = 0
+    for i in range(0, n, step):
+        total += i
+    tl.store(out, total)
+
+
+@pytest.mark.parametrize("backend", ["interp", "cpu"])
+def test_a_run_time_step_of_0_is_an_error_with_its_line(backend):
+    out = np.zeros(1, np.int32)
+    counted_by[1](out, 10, 3, backend=backend)
+    assert out[0] == 18
+    line = counted_by.kernel.unit.first_line + 3
+    with pytest.raises(LaunchError, match=rf":{line}:5: assertion failed .*: the step of a loop must not be 0$"):
+        counted_by[1](out, 10, 0, backend=backend)
+
+
+@pytest.mark.parametrize(("backend", "check"), [("cuda", "__assertfail("), ("mlir", "cf.assert %")])
+def test_the_step_is_checked_by_what_is_compiled(backend, check):
+    kernel = kernel_from("def k(out, n, s):\n    for i in range(0, n, s):\n        tl.store(out, i)")
+    compilation = compile_kernel(kernel, parse_signature(kernel, "*i32, i32, i32", {}), Target(backend))
+    assert check in compilation.stage(source_stage(compilation.planned)).text
+
+
+def test_a_step_that_cannot_be_0_is_not_checked():
+    kernel = kernel_from(
+        "def k(out, n):\n    for i in range(tl.program_id(0), n, tl.num_programs(0)):\n        tl.store(out + i, i)"
+    )
+    compilation = compile_kernel(kernel, parse_signature(kernel, "*i32, i32", {}), Target("interp"))
+    assert "assert" in compilation.stage("ssa").text
+    assert "assert" not in compilation.stage("opt/dce").text
 
 
 MISUSES = [

@@ -205,6 +205,12 @@ def test_hints_say_what_to_write():
     assert hint("f.dtype.element_ty") == "it is the element type of a pointer: pointer.dtype.element_ty"
     assert hint("f[None].type.is_fp32()") == "ask the element type: f[None].dtype.is_fp32()"
     assert hint("n.dtype.is_flaoting()") == "did you mean `.is_floating`?"
+    assert hint("n.dtype.zzz") == "a type has .scalar, .name, .primitive_bitwidth, .itemsize, .int_bitwidth"
+    assert hint("f.dtype.get_int_max_value()") == "no float is larger than float('inf'), or smaller than float('-inf')"
+    assert hint("(1, 2).shape") == "take an item first: [1] is the last"
+    assert hint("tl.PropagateNan.SOME") == "it has NONE, ALL"
+    assert hint("n.to.shape") == "call it first: n.to(...).shape"
+    assert hint("(2).too(tl.int8)") == "did you mean `.to`?"
 
 
 def test_python_arithmetic_of_constexprs():

@@ -24,9 +24,10 @@ class Yield(Op):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class For(Op):
-    """`for i in range(lower, upper, step)`, counting in the type of `i`; a run-time step may be negative, and 0 trips
-    are made if it is 0. `body` has the parameters (i, *carried) and yields the next carried values; the results are
-    the last ones, or `initial` if no trip is made. `i` never wraps: the loop ends where it would."""
+    """`for i in range(lower, upper, step)`, counting in the type of `i`; a run-time step may be negative. If it is 0 no
+    trip is made; what the frontend makes asserts that it is not. `body` has the parameters (i, *carried) and yields
+    the next carried values; the results are the last ones, or `initial` if no trip is made. `i` never wraps: the loop
+    ends where it would."""
 
     opcode: ClassVar[str] = "for"
     structured: ClassVar[bool] = True
