@@ -19,7 +19,7 @@ class Comparing(KernelCommands):
 
     _variant: Variant | None = None
     _compared_backends: tuple[str, ...] = ()
-    _run_pinned_next = False
+    _run_pinned_next = _bench_pinned = False
 
     def action_pin(self) -> None:
         """Pin the present build as A, or take the pin away."""
@@ -63,17 +63,18 @@ class Comparing(KernelCommands):
             self.call_later(self._keep_up)  # once the session knows of it
             self.call_later(self._run_pinned)
 
-    def run_both(self) -> None:
-        """Run the example of B, and then that of A."""
-        if not self.session.running:
-            self.action_run()
-            self._run_pinned_next = self.session.running
+    def run_both(self, bench: bool = False) -> None:
+        """Run the example of B, and then that of A; with `bench` both are timed."""
+        if not self.session.running and self.can_run():
+            self.session.ran(self.engine.run(self.session.run_request(bench=bench)))
+            self._run_pinned_next, self._bench_pinned = True, bench
+            self.update()
 
     def _run_pinned(self) -> None:
         pinned = self.session.pinned
         if self._run_pinned_next and not self.session.running and pinned is not None:
             self._run_pinned_next = False
-            pinned.ran(self.engine.run(pinned.run_request()))
+            pinned.ran(self.engine.run(pinned.run_request(bench=self._bench_pinned)))
             self.update()
 
     def _keep_up(self) -> None:

@@ -18,11 +18,12 @@ class Comparison(Page[str]):
         Binding("a", "dismiss('choose')", "another A"),
         Binding("p,ctrl+l", "dismiss('unpin')", "unpin"),
         Binding("r,f8", "run", "run both"),
+        Binding("B", "bench", "bench both"),
         Binding("y", "copy_all", "copy"),
     ]
 
-    def __init__(self, table: Callable[[], list[str]], run: Callable[[], None]) -> None:
-        keys = "esc back   r run both   a another A   p unpin   j k move   y copy"
+    def __init__(self, table: Callable[[], list[str]], run: Callable[[bool], None]) -> None:
+        keys = "esc back   r run both   B bench both   a another A   p unpin   j k move   y copy"
         super().__init__("A (pinned) and B (the present build)", keys, [])
         self._table, self._run = table, run
 
@@ -40,4 +41,8 @@ class Comparison(Page[str]):
 
     def action_run(self) -> None:
         """Run B and A."""
-        self._run()
+        self._run(False)
+
+    def action_bench(self) -> None:
+        """Bench B and A."""
+        self._run(True)

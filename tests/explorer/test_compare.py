@@ -179,6 +179,10 @@ async def test_running_both(tmp_path: Path) -> None:
         (times,) = (line for line in lines if line.startswith("run time"))
         assert times.split() == ["run", "time", "2.00", "ms", "1.00", "ms", "-50%", "on", "cpu"]
         assert e.main.session.report == report(1e-3)
+        await e.press("B")
+        e.engine.emit(RunFinished(e.engine.generation, report(1e-3)))
+        await settled(e.pilot)
+        assert [(run.backend, run.bench) for run in e.engine.runs[2:]] == [("cuda", True), ("mlir", True)]
 
 
 async def test_a_constexpr_and_a_chip_as_a(tmp_path: Path) -> None:
