@@ -100,6 +100,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("move_lines(1)", (), ("alt+down",), "", "Move the selected lines down", "Editor", "editor"),
     Action("duplicate", (), ("alt+d",), "", "Duplicate the selected lines", "Editor", "editor"),
     Action("zoom", ("z",), ("f9",), "zoom", "Give the pane the whole screen, and back", "Panes"),
+    Action("find_everywhere", ("F",), (), "", "Search all panes and stages; enter goes to a line", "Panes"),
     Action("arrange", ("W",), (), "", "Arrange the panes: layouts, swap, share a place, hide, show", "Panes"),
     Action("resize(1, 0)", ("greater_than_sign",), (), "", "Make the pane wider", "Panes"),
     Action("resize(-1, 0)", ("less_than_sign",), (), "", "Make the pane narrower", "Panes"),

@@ -31,8 +31,8 @@ class Search:
     regex: bool = False
     word: bool = False
 
-    def find(self, text: str) -> list[re.Match[str]]:
-        """All that is found, without what is empty; raises `BadPattern`."""
+    def find(self, text: str, longest: float = LONGEST) -> list[re.Match[str]]:
+        """All that is found, without what is empty; raises `BadPattern`, also if it takes longer than that."""
         if not self.text:
             return []
         source = self.text if self.regex else re.escape(self.text)
@@ -40,7 +40,7 @@ class Search:
             source = rf"(?<!\w)(?:{source})(?!\w)"
         try:
             pattern = re.compile(source, re.MULTILINE | (0 if self.case else re.IGNORECASE))
-            with _limited():
+            with _limited(longest):
                 return [match for match in pattern.finditer(text) if match.end() > match.start()]
         except re.error as error:
             raise BadPattern(error.msg) from None
@@ -69,7 +69,7 @@ class Search:
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
+def _limited(longest: float) -> Iterator[None]:
     """Ends the matching of an expression that takes too long. The matcher looks for signals now and then."""
     if threading.current_thread() is not threading.main_thread():
         yield  # where signals cannot be handled
@@ -79,7 +79,7 @@ def _limited() -> Iterator[None]:
         raise TimeoutError
 
     handler = signal.signal(signal.SIGALRM, too_long)
-    timer = signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    timer = signal.setitimer(signal.ITIMER_REAL, longest)
     try:
         yield
     finally:

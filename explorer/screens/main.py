@@ -14,6 +14,7 @@ from explorer.screens.arranging import Arranging
 from explorer.screens.benching import Benching
 from explorer.screens.comparing import Comparing
 from explorer.screens.editing import Editing
+from explorer.screens.everywhere import Everywhere
 from explorer.screens.failing import Failing
 from explorer.screens.replacing import Replacing
 from explorer.screens.watching import Watching
@@ -31,7 +32,7 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     return made
 
 
-class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Benching, Appearance, Arranging):
+class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Benching, Appearance, Arranging, Everywhere):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)
