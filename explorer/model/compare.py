@@ -80,7 +80,7 @@ def _times(a: Session, b: Session) -> str:
     change = f"{100 * (new.took / old.took - 1):+.0f}%" if old and new and old.took else ""
     row = _row("run time", cells[0], cells[1], change)
     if old is None and new is None:
-        return f"{row}  r runs both, B benches both" if cells == ["-", "-"] else row
+        return f"{row}  r runs, B benches both" if cells == ["-", "-"] else row
     places = " and ".join(dict.fromkeys(r.backend for r in (old, new) if r is not None))
     notes = [f"{who}: {outcome(r)}" for who, r in (("A", old), ("B", new)) if r is not None and not r.ok]
     notes += [f"{who}: stale" for who, s in (("A", a), ("B", b)) if s.report_is_stale]

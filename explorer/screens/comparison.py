@@ -23,7 +23,7 @@ class Comparison(Page[str]):
     ]
 
     def __init__(self, table: Callable[[], list[str]], run: Callable[[bool], None]) -> None:
-        keys = "esc back   r run both   B bench both   a another A   p unpin   j k move   y copy"
+        keys = "esc back   r run both   B bench both   a another A   p unpin   y copy"
         super().__init__("A (pinned) and B (the present build)", keys, [])
         self._table, self._run = table, run
 
