@@ -34,6 +34,8 @@ SENT_AS = {
     "ctrl+c": "an interrupt: it copies",
     "ctrl+z": "undo: it is the editor's",
 }
+#: Keys by what terminals send for them.
+_SENT = {"ctrl+slash": "ctrl+underscore", "ctrl+space": "ctrl+@", "ctrl+at": "ctrl+@"}
 #: Written differently by different people.
 _OTHERWISE = {"esc": "escape", "return": "enter", "page up": "pageup", "page down": "pagedown", "pgup": "pageup"}
 
@@ -52,7 +54,7 @@ def named(key: str) -> str | None:
     if modified := _MODIFIED.fullmatch(key):
         last = named(modified[2])
         whole = None if last is None else f"{modified[1]}{last if len(last) > 1 else last.lower()}"
-        return "ctrl+underscore" if whole == "ctrl+slash" else whole  # which is what terminals send
+        return _SENT.get(whole, whole) if whole is not None else None
     return key if key in SIGNS else None
 
 
