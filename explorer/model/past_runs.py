@@ -103,7 +103,7 @@ def table(past: PastRuns) -> list[str]:
         version = f"{entry.version}{' edited' if entry.edited else ''}"
         rows.append(
             (str(entry.number), entry.time, outcome(report), took, *past.deltas(entry), ran_on, name, version,
-             compiled_for(report))
+             compiled_for(report) or " ".join(report.message.split()))
         )  # fmt: skip
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
     return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]

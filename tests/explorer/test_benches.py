@@ -147,7 +147,7 @@ def test_the_list_of_runs() -> None:
         f"2    10:00:01  PASS     9.0 us     -10%    -10%  cpu, not cuda  add_kernel add(n=1000)  {first} edited",
         f"3    10:00:02  PASS     (1.00 ms)                cuda           add_kernel add(n=1000)  {second}         "
         "sm_90 4 warps BLOCK=256",
-        f"4    10:00:03  NOT RUN                           cuda                                   {second}",
+        f"4    10:00:03  NOT RUN                           cuda                                   {second}         no",
     ]
     assert outcome(replace(REPORT, ok=False)) == "FAIL"
 
