@@ -25,7 +25,7 @@ from mytriton.launch import JITFunction, Launch
 from mytriton.layout import simulate
 from mytriton.layout.program import LaidOut
 from mytriton.origin import Origin, find_origin
-from mytriton.running import ReadyExample, prepared
+from mytriton.running import Progress, ReadyExample, prepared
 from mytriton.source import SourceUnit
 from mytriton.target import Target
 
@@ -59,13 +59,18 @@ class Located:
 
 
 def locate(
-    kernel: JITFunction, case: ExampleCase, target: Target, listener: Callable[[Step], None] | None = None
+    kernel: JITFunction,
+    case: ExampleCase,
+    target: Target,
+    listener: Callable[[Step], None] | None = None,
+    progress: Progress | None = None,
 ) -> Located:
-    """Run the example after every stage; `listener` is told of each step. Raises `CompileError` of a kernel that does
-    not compile, `LaunchError`, and whatever the example's own function raises."""
+    """Run the example after every stage; `listener` is told of each step, and `progress` how far one has got: both may
+    raise. Raises `CompileError` of a kernel that does not compile, `LaunchError`, and whatever the example's own
+    function raises."""
     example = built(case)
     target = dataclasses.replace(target, **example.options)
-    run = _Run(kernel, example, target)
+    run = _Run(kernel, example, target, progress)
     steps: list[Step] = []
     for step in run.steps():
         steps.append(step)
@@ -77,7 +82,8 @@ def locate(
 
 
 class _Run:
-    def __init__(self, kernel: JITFunction, example: Example, target: Target) -> None:
+    def __init__(self, kernel: JITFunction, example: Example, target: Target, progress: Progress | None) -> None:
+        self._progress = progress
         self.kernel, self.example, self.target = kernel, example, target
         self.launch: Launch = prepared(kernel, example, self._fresh(), target)
         self.compilation = self.launch.compilation
@@ -115,10 +121,19 @@ class _Run:
         yield self._on_backend()
 
     def _interpreted(self, name: str, func: Func) -> Step:
-        return self._step(name, lambda args: interp.run(func, args, self.launch.grid, units=self.compilation.units))
+        grid, units, told = self.launch.grid, self.compilation.units, self._told(f"after {name}")
+        return self._step(name, lambda args: interp.run(func, args, grid, units=units, progress=told))
 
     def _simulated(self, name: str, laid_out: LaidOut) -> Step:
-        return self._step(name, lambda args: simulate.run(laid_out, args, self.launch.grid))
+        told = self._told(f"after {name}")
+        return self._step(name, lambda args: simulate.run(laid_out, args, self.launch.grid, progress=told))
+
+    def _told(self, what: str) -> interp.Progress:
+        def told(done: int, total: int) -> None:
+            if self._progress is not None:
+                self._progress(f"programs {what}", done, total)
+
+        return told
 
     def _step(self, name: str, run: Callable[[list[Any]], None]) -> Step:
         args = self._fresh()
@@ -153,4 +168,5 @@ class _Run:
         wrong = next((o for o in step.outputs if not o.ok and o.first is not None), None)
         if wrong is None or self.first is None or wrong.first is None:
             return None
-        return find_origin(self.first, self._fresh(), self.launch.grid, wrong.name, wrong.first, self.laid_out)
+        return find_origin(self.first, self._fresh(), self.launch.grid, wrong.name, wrong.first, self.laid_out,
+                           progress=self._told("looked through for the wrong store"))  # fmt: skip

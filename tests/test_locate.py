@@ -115,7 +115,7 @@ def test_a_wrong_pass_is_named(monkeypatch: pytest.MonkeyPatch, case: Any) -> No
 
 
 def test_a_wrong_layout_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(laid_out: Any, args: Sequence[Any], grid: Any) -> None:
+    def run(laid_out: Any, args: Sequence[Any], grid: Any, progress: Any) -> None:
         args[2][70] = 5.0
 
     monkeypatch.setattr(simulate, "run", run)

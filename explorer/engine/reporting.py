@@ -79,10 +79,15 @@ def _target(request: RunRequest, backend: str) -> Target:
 
 
 def located(
-    kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, listener: Callable[[Step], None]
+    kernel: JITFunction,
+    case: ExampleCase,
+    request: RunRequest,
+    backend: str,
+    listener: Callable[[Step], None],
+    progress: Progress,
 ) -> RunReport:
     """Run a case after every stage and find the first that differs; raises what compiling and launching raise."""
-    found = locate(kernel, case, _target(request, backend), listener)
+    found = locate(kernel, case, _target(request, backend), listener, progress)
     steps = [StepView(step.stage, step.ok, _step_text(step)) for step in found.steps]
     if found.origin is not None:
         lines = place(found.origin.span, found.units, request.path)

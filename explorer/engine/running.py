@@ -141,7 +141,7 @@ class Worker:
         again = Redefined(kernel, request, kernel.examples[request.example])
         case, told = again.case, f"{kernel.name}, {again.case.label}, on backend {backend}"
         if request.every_stage:
-            found = located(kernel, case, request, backend, self._after)
+            found = located(kernel, case, request, backend, self._after, Told(self._channel, f"running {told}"))
         else:
             found = checked(kernel, case, request, backend, Told(self._channel, f"running {told}"))
             if request.bench:

@@ -10,6 +10,7 @@ what must hold: that all threads take the same way, and that copies agree.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ from mytriton.diagnostics import InternalError, LaunchError
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import Array
 from mytriton.ir.core import Effect, Op, Value
-from mytriton.ir.interp import AssertionFailed, execute, explain, failure, print_element
+from mytriton.ir.interp import AssertionFailed, Progress, execute, explain, failure, print_element
 from mytriton.ir.memory import Memory, OutOfBounds
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.exchanges import LANES, Buffer, Wait, exchange, product
@@ -39,11 +40,18 @@ def owned(layout: Layout, warp: int) -> Array:
     return np.asarray(rows & (np.arange(LANES) & lane == 0) & (warp & warps == 0))
 
 
-def run(laid_out: LaidOut, args: Sequence[Any], grid: tuple[int, ...], warps: Sequence[int] | None = None) -> None:
+def run(
+    laid_out: LaidOut,
+    args: Sequence[Any],
+    grid: tuple[int, ...],
+    warps: Sequence[int] | None = None,
+    progress: Progress | None = None,
+) -> None:
     """Run the program over the grid (1 to 3 extents), in place on the NumPy arrays among `args`.
 
-    `warps` is the order in which the warps run between barriers (0, 1, 2... if None). Raises `LaunchError` like the
-    interpreter, and `InternalError` if threads take different ways or copies differ.
+    `warps` is the order in which the warps run between barriers (0, 1, 2... if None), `progress` is told of each
+    program that is done. Raises `LaunchError` like the interpreter, and `InternalError` if threads take different ways
+    or copies differ.
     """
     order = range(laid_out.num_warps) if warps is None else warps
     simulator = _Simulator(laid_out, Memory(laid_out.func, args))
@@ -53,6 +61,8 @@ def run(laid_out: LaidOut, args: Sequence[Any], grid: tuple[int, ...], warps: Se
             for y in range(extents[1]):
                 for x in range(extents[0]):
                     simulator.program((x, y, z), extents, order)
+                    if progress is not None:
+                        progress(1 + x + extents[0] * (y + extents[1] * z), prod(extents))
 
 
 class _Simulator:

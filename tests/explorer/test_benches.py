@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.engine.messages import RunFinished, StillRunning
+from explorer.model.bench_page import bench_figures, bench_page
 from explorer.model.codec import from_json, to_json
 from explorer.model.measured import BenchView
 from explorer.model.past_runs import Entry, PastRuns, outcome, size_lines, table
@@ -252,3 +253,28 @@ async def test_the_list_of_runs_survives_edits_and_shows_reports(tmp_path: Path)
         assert len(e.main.session.past_runs.entries) == 3
         await e.press("escape")
         assert e.app.screen is e.main
+
+
+def test_the_page_of_a_command() -> None:
+    past = PastRuns()
+    for example, median in (("add(n=1)", 5e-6), ("add(n=1000)", 12e-6)):
+        past.add(timed(median, example=example), time="", backend="cpu", text="", edited=False)
+    past.add(timed(12e-6, kernel="other"), time="", backend="cpu", text="", edited=False)
+    past.add(replace(REPORT, bench=None), time="", backend="cpu", text="", edited=False)
+    assert bench_page(past) == [
+        "add_kernel on cpu (CPU)",
+        "example       median      p10      p90  GB/s  GFLOP/s  of the limit",
+        "add(n=1)      5.0 us  11.0 us  15.0 us   2.4      0.2          24 %",
+        "add(n=1000)  12.0 us  11.0 us  15.0 us     1   0.0833          10 %",
+        "by wall clock, caches as the run before left them",
+        "limits measured: a NumPy copy and a matrix product, 2 cores",
+        "",
+        "other on cpu (CPU)",
+        *bench_lines(BENCH),
+        *drawing(BENCH),
+        *fine_print(BENCH),
+    ]
+    assert bench_page(PastRuns()) == []
+    figures = bench_figures(BENCH)
+    assert (figures["bytes"], figures["total_flops"], figures["limit"]) == (12000, 1000, "memory")
+    assert figures["share"] == pytest.approx(0.1)
