@@ -221,11 +221,11 @@ class Worker:
         return (kernel.unit, *(now.get((u.path, u.text), u) for u in compilation.units[1:]))
 
     def _send(self, job: m.CompileJob, backend: str, stage: Stage, units: Units, cached: bool) -> None:
-        """Send a stage; one that nobody looks at first without its lines, if printing these takes time."""
+        """Send a stage; one that nobody looks at first without its lines, if these have to be made."""
         path, shown = job.request.path, job.request.shown
         # MLIR keeps bytecode and prints from it; what was emitted is text already.
-        printed = stage.ok and stage.language == "mlir" and not stage.name.endswith("/emit")
-        later = printed and shown is not None and stage.name not in shown
+        is_text = stage.kind == "text" and (stage.language != "mlir" or stage.name.endswith("/emit"))
+        later = stage.ok and not is_text and shown is not None and stage.name not in shown
         if later:
             self._pending.append((backend, stage, lambda: _view(stage, units, path, cached)))
         view = _view(stage, units, path, cached, later)

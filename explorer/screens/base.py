@@ -36,7 +36,7 @@ from explorer.widgets.code_view import CodeView
 from explorer.widgets.find_bar import FindBar
 from explorer.widgets.painted_lines import GUTTER
 from explorer.widgets.pane import Pane
-from explorer.widgets.rows import Painter
+from explorer.widgets.rows import ChangedRows, Painter
 from explorer.widgets.source_editor import SourceEditor
 from explorer.widgets.status import header, key_parts, resource_parts
 from explorer.widgets.text_line import TextLine, fitted, highlighted
@@ -230,6 +230,7 @@ class MainBase(Linking):
                 self.update()
             if not isinstance(event, StageFinished):
                 self.post_message(EngineEvent(event))
+        self._catch_up()
 
     def _react(self, event: Event) -> None:
         if isinstance(event, ModuleRead):
@@ -250,7 +251,11 @@ class MainBase(Linking):
         """Show the session as it is now, after whatever else is waiting to change it."""
         if not self._update_pending:
             self._update_pending = True
-            self.call_later(self._update)
+            self.call_later(self._catch_up)
+
+    def _catch_up(self) -> None:
+        if self._update_pending:
+            self._update()
 
     def show_now(self) -> None:
         """Show the session at once, for what is to be found in it next."""
@@ -279,6 +284,14 @@ class MainBase(Linking):
         run.show(highlighted(" " + fitted("run: " + runs.run_summary(self.session), width)))
         self.show_links(reveal=False)
         self.show_keys()
+        # Each of these would otherwise tell the screen by a message of its own.
+        seen = self._compositor.visible_widgets
+        self._dirty_widgets.update(each for each in seen if isinstance(each, ChangedRows) and each.check())
+
+    def on_idle(self) -> None:
+        """Paint at once: Textual does at the next beat of its clock but one, which may be 33 ms away. What comes in
+        meanwhile is shown together, so painting paces itself."""
+        self._on_timer_update()
 
     def show_keys(self) -> None:
         """The key bar for what is in focus."""

@@ -16,6 +16,7 @@ from explorer.highlight import Highlighted, tokenizer
 from explorer.model.search import occurrences
 from explorer.model.story import Mark
 from explorer.model.values import Occurrence
+from explorer.widgets.bar import WithBar
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
 from explorer.widgets.text_line import visible
@@ -31,7 +32,7 @@ def shown(text: str) -> str:
     return visible(text.expandtabs(8))
 
 
-class PaintedLines(ChangedRows, ScrollView):
+class PaintedLines(WithBar, ChangedRows, ScrollView):
     """The rows of a listing: gutter, tokens, and what is laid over them. `CodeView` says what is shown."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {

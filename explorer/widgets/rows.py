@@ -80,7 +80,15 @@ class ChangedRows(_Base):
             self.call_next(self._refresh_changed)
         return self
 
+    def check(self) -> bool:
+        """Look now, and not later, which rows are to be painted; whether there are any."""
+        if self._checking:
+            self._refresh_changed()
+        return bool(self._repaint_regions)
+
     def _refresh_changed(self) -> None:
+        if not self._checking:
+            return
         self._checking = False
         width, height = self.size
         make = self.row_maker()

@@ -18,6 +18,7 @@ from explorer.highlight import Highlighted, tokenizer
 from explorer.model.links import reveal as reveal_rows
 from explorer.model.problems import words
 from explorer.model.result import DiagnosticView
+from explorer.widgets.bar import WithBar
 from explorer.widgets.completing import Completing
 from explorer.widgets.document import PythonDocument
 from explorer.widgets.editor_commands import EditorCommands
@@ -26,7 +27,7 @@ from explorer.widgets.syntax import syntax_styles
 from explorer.widgets.text_line import fitted, visible
 
 
-class SourceEditor(Completing, EditorCommands, ChangedRows, TextArea):
+class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
     """Python text. `marked` puts findings at their lines: a letter in the gutter and an underline in the text."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
