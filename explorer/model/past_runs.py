@@ -77,7 +77,8 @@ class PastRuns:
         return text
 
     def sizes(self, entry: Entry) -> list[Entry]:
-        """The newest bench of each example of an entry's kernel, of the same text on the same device and backend."""
+        """The newest bench of each example of an entry's kernel, of the same text on the same device and backend; by
+        what they move."""
         newest = {
             e.report.example: e
             for e in self.entries
@@ -85,7 +86,7 @@ class PastRuns:
             and (e.version, e.report.kernel, e.report.device, e.report.backend)
             == (entry.version, entry.report.kernel, entry.report.device, entry.report.backend)
         }
-        return list(newest.values())
+        return sorted(newest.values(), key=lambda e: e.bench.bytes if e.bench is not None else 0)
 
 
 _HEADS = ("run", "time", "result", "median", "before", "best", "ran on", "example", "text", "compiled for")

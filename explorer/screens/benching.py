@@ -17,6 +17,7 @@ class Benching(KernelCommands):
     """Mixed into the main screen."""
 
     _to_bench: tuple[int, ...] = ()
+    _every_example = False
 
     def action_bench(self, every_example: bool = False) -> None:
         """Bench the example, or all examples of the kernel one after the other; end the run that is under way."""
@@ -25,6 +26,7 @@ class Benching(KernelCommands):
         elif self.can_run():
             info = self.session.kernel_info
             count = len(info.examples) if info is not None else 0
+            self._every_example = every_example
             self._to_bench = tuple(range(count)) if every_example else (self.session.example,)
             self.go_to_pane("run")
             self._bench_next()
@@ -33,7 +35,9 @@ class Benching(KernelCommands):
         if self._to_bench and not self.session.running:
             number, *rest = self._to_bench
             self._to_bench = tuple(rest)
-            request = replace(self.session.run_request(bench=True), example=number)
+            request = self.session.run_request(bench=True)
+            if self._every_example:  # each as it is declared: values are given for the selected one
+                request = replace(request, example=number, values={})
             self.session.ran(self.engine.run(request))
             self.update()
 

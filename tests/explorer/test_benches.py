@@ -164,6 +164,9 @@ def test_a_table_over_sizes_has_the_newest_of_each_example() -> None:
         "add(n=1000)  12.0 us  11.0 us  15.0 us     1   0.0833          10 %",
     ]
     assert len(made.sizes(made.entries[3])) == 1
+    small = replace(BENCH, read=8, written=4)
+    made.add(replace(REPORT, example="add(n=3)", bench=small), time="", backend="cpu", text="", edited=False)
+    assert [e.report.example for e in made.sizes(made.entries[4])] == ["add(n=3)", "add(n=1)", "add(n=1000)"]
 
 
 def test_a_failing_run_says_where_it_is_wrong() -> None:
@@ -216,9 +219,14 @@ async def test_benching_shows_figures_and_how_they_changed(tmp_path: Path) -> No
 async def test_all_sizes_are_benched_one_after_the_other(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py") as e:
         await e.press("escape")
+        e.main.session.settings = replace(e.main.session.settings, values={"n": 7})
+        await e.press("B")
+        assert e.engine.runs.pop().values == {"n": 7}
+        await finish(e, timed(1e-6, example="add(n=1)"))
         await e.main.run_action("bench(True)")
         for number, label in enumerate(("add(n=1)", "add(n=1000)")):
             assert [r.example for r in e.engine.runs] == list(range(number + 1))
+            assert e.engine.runs[-1].values == {}, "sizes are those of the examples"
             await finish(e, timed(1e-6 * (number + 1), example=label))
             await settled(e.pilot)
         assert len(e.engine.runs) == 2
