@@ -31,13 +31,13 @@ class Bench:
 
     @property
     def bandwidth(self) -> float:
-        """Ideal bytes a second; 0 if they are not known."""
-        return self.work.bytes / self.samples.median
+        """Ideal bytes a second; 0 if they are not known, or the clock saw no time pass."""
+        return self.work.bytes / self.samples.median if self.samples.median else 0.0
 
     @property
     def flop_rate(self) -> float:
         """Floating-point operations a second."""
-        return self.work.total_flops / self.samples.median
+        return self.work.total_flops / self.samples.median if self.samples.median else 0.0
 
     @property
     def peak_flops(self) -> float | None:

@@ -75,12 +75,12 @@ class BenchView:
     @property
     def bandwidth(self) -> float:
         """Bytes a second."""
-        return self.bytes / self.median
+        return self.bytes / self.median if self.median else 0.0
 
     @property
     def flop_rate(self) -> float:
         """Operations a second."""
-        return self.total_flops / self.median
+        return self.total_flops / self.median if self.median else 0.0
 
     @property
     def intensity(self) -> float:

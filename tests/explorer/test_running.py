@@ -124,3 +124,12 @@ async def test_a_run_that_does_not_listen_is_killed(make_engine: MakeEngine, rec
     assert (await recorder.wait(m.RunFinished, generation=again)).report.ok
     assert engine.pids["runner"] != pid
     assert len(recorder.of(m.ChildFailed)) == 1
+
+
+async def test_a_bench_that_fails_keeps_the_check(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:
+    engine = await make_engine(once=True)
+    text = TEXT.replace("tl.store(out + i,", "tl.store(out + i + tl.load(out + n - 1).to(tl.int32) * 1000,")
+    request = RunRequest(path, text, backend="interp", bench=True, seconds=0.01)
+    report = (await recorder.wait(m.RunFinished, generation=engine.run(request))).report
+    assert (report.ok, report.bench, len(report.outputs)) == (True, None, 1)
+    assert "store outside of `out`" in report.message
