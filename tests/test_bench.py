@@ -11,6 +11,8 @@ import pytest
 import mytriton as triton
 import mytriton.language as tl
 from examples.kernels.add import add_kernel
+from examples.kernels.embedding import embedding_kernel
+from examples.kernels.gemm import static_gemm_kernel
 from examples.kernels.matmul import naive_matmul_kernel, tiled_matmul_kernel
 from examples.kernels.softmax import softmax_kernel
 from mytriton import BackendUnavailable, Target, backends, bench_example
@@ -59,6 +61,23 @@ def test_matmul_reads_each_element_once_however_many_programs_load_it() -> None:
     trip = 16 * 8 * 16 + 16 * 7 * 16 + 16 * 16  # products, their sums over 8, the total
     assert tiled.flops == {"f32": 4 * 3 * trip}
     assert tiled.read == 4 * (20 * 21 + 21 * 30)
+
+
+def test_a_dot_counts_each_product_and_each_sum() -> None:
+    found = work_of(static_gemm_kernel, case(static_gemm_kernel, "m=16, n=16, dtype='float64'"))
+    assert found.flops == {"f64": 2 * 16 * 16 * 32}
+    assert (found.read, found.written) == (8 * (16 * 32 + 32 * 16), 8 * 16 * 16)
+    integers = work_of(static_gemm_kernel, case(static_gemm_kernel, "m=20, n=30, dtype='int8'"))
+    assert (integers.flops, integers.read) == ({}, 20 * 32 + 32 * 30)
+
+
+def test_a_gather_reads_the_rows_that_are_asked_for() -> None:
+    example = case(embedding_kernel, "count=9, columns=300")
+    tokens = example.build().args["tokens"]
+    rows = {t for t in tokens.tolist() if 0 <= t < 50}
+    assert len(rows) < 9
+    found = work_of(embedding_kernel, example)
+    assert (found.read, found.written) == (9 * 4 + len(rows) * 300 * 4, 9 * 300 * 4)
 
 
 def test_some_programs_stand_for_all_and_no_array_counts_more_than_once() -> None:
