@@ -5,49 +5,37 @@ Neither Textual nor the compiler is imported for it, so that `--help` and mistak
 
 from __future__ import annotations
 
-import argparse
 import ast
 import os
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.actions import ACTIONS
+from explorer.command import Misunderstood, parser
 from explorer.engine.limits import Limits
-from explorer.engine.messages import CompileRequest, RunRequest
 from explorer.model.config import Config, config_path, load
 from explorer.model.settings import Settings
-from explorer.model.source_text import decode
 from explorer.model.theme_names import THEMES
-from mytriton.stage import FAMILIES
+from explorer.reading import BadInput as BadInput
+from explorer.reading import Misused as Misused
+from explorer.reading import is_bundle, read_source
+from explorer.reading import unknown as unknown
 from mytriton.target import BACKENDS, CHIPS
 
-Mode = Literal["ui", "config", "stages", "print", "check", "json", "reproduce"]
+if TYPE_CHECKING:
+    from explorer.share.record import Shared
 
-_EPILOG = """\
-examples:
-  mytriton-explore examples/kernels/add.py                     look at it, edit it, run it
-  mytriton-explore add.py --stages --backend mlir              what each stage did
-  mytriton-explore add.py --print ptx --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
-  mytriton-explore add.py --check --backend cpu                run the file's examples
-
-exit codes: 0 all well, 1 a kernel or a check failed, 2 bad input, 3 the backend cannot run here
-"""
-
-
-class BadInput(Exception):
-    """The command line or the file it names cannot be worked with; a sentence that says what to do."""
-
-
-class Misused(BadInput):
-    """The command line itself is wrong."""
+Mode = Literal["ui", "config", "stages", "print", "check", "json", "reproduce", "compare", "report", "svg", "bundle"]
+Story = Literal["text", "diff", "log"]
 
 
 @dataclass(frozen=True)
 class Options:
-    """The command line. `text` is the file's content; `example` is a number or a label as given, None if it was not."""
+    """The command line. `text` is the file's content; `example` is a number or a label as given, None if it was not.
+    `out` is the file to write, `bundle` what the file holds if it is one: `path` is then that of its source."""
 
     path: str
     text: str
@@ -64,6 +52,15 @@ class Options:
     every_stage: bool = False
     folder: str = ""
     config: Config = field(default_factory=Config)
+    json: bool = False
+    show: tuple[str, ...] = ()
+    story: Story = "text"
+    compare: str = ""
+    out: str = ""
+    size: tuple[int, int] = (160, 50)
+    bundle: Shared | None = None
+    bundle_path: str = ""
+    overwrite: bool = False
 
     def settings(self) -> Settings:
         """What the UI starts with."""
@@ -80,120 +77,6 @@ class Options:
             self.signature,
             self.execute,
         )
-
-    def compile_request(
-        self, text: str, kernel: str | None, example: int, wanted: Sequence[str] = ()
-    ) -> CompileRequest:
-        """What to ask the engine for."""
-        return CompileRequest(
-            self.path,
-            text,
-            kernel,
-            (self.backend,),
-            self.chip,
-            self.num_warps,
-            self.defines,
-            self.signature,
-            example,
-            tuple(wanted),
-            self.stage,
-        )
-
-    def run_request(self, text: str, kernel: str | None, example: int, fallback: bool) -> RunRequest:
-        """What to ask the engine to run."""
-        return RunRequest(
-            self.path,
-            text,
-            kernel,
-            self.backend,
-            self.chip,
-            self.num_warps,
-            self.defines,
-            example,
-            fallback,
-            self.every_stage,
-        )
-
-
-def unknown(what: str, name: str, known: Sequence[str], where: str = "") -> BadInput:
-    """A name that is none of the known ones: suggests the nearest. `where` follows the name."""
-    near = get_close_matches(name, known, 1, 0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    there = "there is" if len(known) == 1 else "there are"
-    return BadInput(f"there is no {what} {name!r}{where}; {hint}{there} {', '.join(known)}")
-
-
-def read_source(path: str) -> str:
-    """The text of a Python file, by its own encoding; `BadInput` says why it cannot be had."""
-    file = Path(path)
-    if file.is_dir():
-        inside = sorted(p.name for p in file.glob("*.py"))[:5]
-        listed = f", such as {file / inside[0]}" if inside else ""
-        raise BadInput(f"{path} is a directory; name a kernel file{listed}")
-    if file.exists() and not file.is_file():
-        raise BadInput(f"{path} is not a regular file; name a Python file with a kernel in it")
-    try:
-        data = file.read_bytes()
-    except FileNotFoundError:
-        if file.is_symlink():
-            raise BadInput(f"{path} is a link to {os.readlink(file)}, which does not exist") from None
-        near = get_close_matches(file.name, [p.name for p in file.parent.glob("*.py")], 1, 0.75)
-        hint = f"did you mean {file.parent / near[0]}?" if near else "check the path"
-        raise BadInput(f"{path} does not exist; {hint}") from None
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read ({error.strerror}); check its permissions") from None
-    if b"\0" in data:
-        raise BadInput(f"{path} is a binary file; name a Python file with a kernel in it")
-    try:
-        return decode(data)[0]
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        hint = "save it as UTF-8, or declare its encoding in the first line (# -*- coding: latin-1 -*-)"
-        raise BadInput(f"{path} is not {error.encoding} text, at line {line}; {hint}") from None
-    except UnicodeError as error:
-        raise BadInput(f"{path}: {error}") from None
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise Misused(f"{message}; see mytriton-explore --help")
-
-
-def _parser() -> _Parser:
-    parser = _Parser(
-        prog="mytriton-explore",
-        description="Shows every stage of a Triton-style kernel's compilation, live while it is edited, and runs it.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("file", metavar="FILE", nargs="?", help="a Python file with at least one @jit kernel")
-    what = parser.add_argument_group("what to look at")
-    what.add_argument(
-        "--kernel",
-        metavar="NAME",
-        help="its name (default: the file's only one that no other calls; in the UI the first of those)",
-    )
-    what.add_argument("--example", metavar="N", help="an example by number, from 0, or by label (default: the first)")
-    what.add_argument("--backend", metavar="|".join(BACKENDS), help="default: $MYTRITON_BACKEND, else cuda")
-    what.add_argument("--chip", metavar="CHIP", help="NVIDIA architecture (default: sm_90)")
-    what.add_argument("-D", dest="defines", metavar="NAME=VALUE", action="append", default=[], help="a constexpr")
-    what.add_argument("--num-warps", metavar="N", help="warps that share a program (default: the example's, else 4)")
-    what.add_argument(
-        "--signature", metavar="SIG", default="", help='argument types, such as "*fp32:16, *fp32, i32, 64"'
-    )
-    what.add_argument("--every-stage", action="store_true", help="with --check: after every stage, to find a wrong one")
-    what.add_argument("--theme", metavar="NAME", help=f"colours: {', '.join(THEMES)}")
-    what.add_argument("--no-exec", action="store_true", help="never execute the file, only read it")
-    instead = parser.add_argument_group("instead of the UI").add_mutually_exclusive_group()
-    instead.add_argument("--stages", action="store_true", help="one line a stage: name, status, ms, cause")
-    instead.add_argument("--print", metavar="STAGE", help=f"a listing: a stage, or one of {' '.join(FAMILIES)}")
-    instead.add_argument("--check", action="store_true", help="run the examples and compare; one line each")
-    instead.add_argument("--json", action="store_true", help="everything, as JSON")
-    instead.add_argument("--print-config", action="store_true", help="the config file with all settings, and its place")
-    instead.add_argument("--reproduce", metavar="FOLDER", help="write the failing stage, ready to run again alone")
-    what.add_argument("--stage", metavar="STAGE", help="with --reproduce: another stage than the failing one")
-    return parser
 
 
 def _num_warps(text: str | None) -> int | None:
@@ -228,20 +111,15 @@ def defines(items: Sequence[str]) -> dict[str, Any]:
 
 def parse(argv: Sequence[str]) -> Options:
     """The options of a command line; raises `BadInput`. Reads the file."""
-    found = _parser().parse_args(list(argv))
+    try:
+        found = parser().parse_args(list(argv))
+    except Misunderstood as error:
+        raise Misused(str(error)) from None
     try:
         Limits.from_environment()
     except ValueError as error:
         raise BadInput(str(error)) from None
-    modes: dict[Mode, bool] = {
-        "stages": found.stages,
-        "print": found.print is not None,
-        "check": found.check,
-        "json": found.json,
-        "reproduce": found.reproduce is not None,
-        "config": found.print_config,
-    }
-    mode: Mode = next((mode for mode, given in modes.items() if given), "ui")
+    mode = _mode(found)
     # What a script prints depends on its flags and its environment, not on how somebody likes the explorer.
     config = _config() if mode in ("ui", "config") else Config()
     if mode == "config":
@@ -256,15 +134,14 @@ def parse(argv: Sequence[str]) -> Options:
     chip = found.chip or config.chip
     if chip not in CHIPS:
         raise unknown("chip", chip, tuple(CHIPS))
-    if found.every_stage and not found.check:
-        raise Misused("--every-stage says how --check goes about it; give both")
-    if found.stage is not None and found.reproduce is None:
-        raise Misused("--stage says what --reproduce is about; give both")
     if found.check and found.no_exec:
         raise BadInput("--check runs the file's examples, so it cannot go with --no-exec; leave one of them away")
-    return Options(
+    out = found.report or found.svg or found.bundle or ""
+    if out and os.path.exists(out) and not found.overwrite:
+        raise BadInput(f"{out} is there already; --overwrite replaces it")
+    options = Options(
         found.file,
-        read_source(found.file),
+        "",
         mode,
         found.kernel,
         found.example,
@@ -278,9 +155,108 @@ def parse(argv: Sequence[str]) -> Options:
         found.every_stage,
         found.reproduce or "",
         replace(config, theme=found.theme or config.theme),
+        found.json,
+        tuple(name.strip() for name in found.show.split(",") if name.strip()),
+        "diff" if found.diff else "log" if found.log else "text",
+        found.compare,
+        out,
+        _size(found.size),
+        overwrite=found.overwrite,
     )
+    if is_bundle(found.file):
+        return _of_bundle(options, found)
+    return replace(options, text=read_source(found.file))
 
 
 def _config() -> Config:
     actions = {action.id: (*action.letters, *action.keys) for action in ACTIONS}
     return load(config_path(), os.environ, actions)
+
+
+def _mode(found: Namespace) -> Mode:
+    """What to do; `Misused` if the options do not go together."""
+    modes: dict[Mode, bool] = {
+        "stages": found.stages,
+        "print": found.print is not None,
+        "check": found.check,
+        "reproduce": found.reproduce is not None,
+        "report": found.report is not None,
+        "svg": found.svg is not None,
+        "bundle": found.bundle is not None,
+        "config": found.print_config,
+    }
+    mode = next((mode for mode, given in modes.items() if given), None)
+    if mode is None:
+        mode = "json" if found.json else "compare" if found.compare else "ui"
+    if found.every_stage and not found.check:
+        raise Misused("--every-stage says how --check goes about it; give both")
+    if found.stage is not None and found.reproduce is None:
+        raise Misused("--stage says what --reproduce is about; give both")
+    if found.json and mode in ("reproduce", "report", "svg", "bundle"):
+        raise Misused(f"--{mode} writes files, and --json prints; leave one of them away")
+    if found.show and mode != "json":
+        raise Misused("--show says what --json prints; give both, and none of --stages, --print and --check")
+    if found.diff and mode not in ("print", "json"):
+        raise Misused("--diff says how --print shows a stage, or --json; give one of them")
+    if found.log and mode != "print":
+        raise Misused("--log says how --print shows a stage; give both (with --json each stage has its `changes`)")
+    if found.compare and (mode in ("stages", "reproduce", "svg") or (mode == "print" and (found.diff or found.log))):
+        raise Misused(f"--compare A cannot go with {'--diff or --log' if mode == 'print' else f'--{mode}'}")
+    if found.size is not None and mode != "svg":
+        raise Misused("--size says how large the picture of --svg is; give both")
+    if found.overwrite and mode not in ("report", "svg", "bundle"):
+        raise Misused("--overwrite is for the file of --report, --svg or --bundle")
+    if found.report is not None and Path(found.report).suffix not in (".html", ".md"):
+        raise Misused(f"--report {found.report}: the name must end in .html or .md")
+    return mode
+
+
+def _size(text: str | None) -> tuple[int, int]:
+    try:
+        columns, rows = (int(part) for part in (text or "160x50").lower().split("x"))
+    except ValueError:
+        columns = rows = 0
+    if not (40 <= columns <= 500 and 10 <= rows <= 200):
+        raise BadInput(f"--size {text}: write columns and rows as in 120x40, from 40x10 to 500x200")
+    return columns, rows
+
+
+def _of_bundle(options: Options, found: Namespace) -> Options:
+    """The options for a bundle: what it was compiled for stands in it."""
+    from explorer.share.bundle import NoBundle, read
+
+    given = {
+        "--kernel": found.kernel,
+        "--example": found.example,
+        "--chip": found.chip,
+        "-D": found.defines,
+        "--num-warps": found.num_warps,
+        "--signature": found.signature,
+        "--reproduce": found.reproduce,
+    }
+    if changed := [name for name, value in given.items() if value]:
+        raise BadInput(
+            f"{found.file} is a bundle, which shows what was compiled; {', '.join(changed)} takes the source"
+        )
+    try:
+        bundle = read(found.file)
+    except NoBundle as error:
+        raise BadInput(str(error)) from None
+    b = bundle.b
+    backend = found.backend or b.backend
+    if b.build(backend) is None and (found.backend or b.builds):
+        raise unknown("build of backend", backend, [build.backend for build in b.builds], f" in {found.file}")
+    return replace(
+        options,
+        path=b.path,
+        text=b.text,
+        kernel=b.kernel or None,
+        example=str(b.example),
+        backend=backend,
+        chip=b.chip,
+        num_warps=b.num_warps,
+        defines=b.defines,
+        signature=b.signature,
+        bundle=bundle,
+        bundle_path=found.file,
+    )

@@ -1,7 +1,7 @@
-"""The explorer without a screen: `--stages`, `--print`, `--check` and `--json`.
+"""The explorer without a screen: listings, checks, JSON, reports, pictures and bundles.
 
-They go through the same engine and child processes as the UI, so they say the same, and a compiler that crashes is a
-line of output and an exit code instead of the end of the command.
+All go through the same engine and child processes as the UI, or through the bundle that is looked at, so they say the
+same, and a compiler that crashes is a line of output and an exit code instead of the end of the command.
 """
 
 from __future__ import annotations
@@ -10,192 +10,123 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
-from explorer.cli import BadInput, Options, unknown
-from explorer.engine import messages as m
-from explorer.engine.client import SLOW_STAGES, Engine
-from explorer.model.codec import to_json
+from explorer.cli import Options
+from explorer.engine.client import SLOW_STAGES
+from explorer.engine.messages import ReproduceRequest
+from explorer.gathering import CannotRun, Gathering, finding_text
+from explorer.model.compare import table
 from explorer.model.failure import brief, full_text, sentence
-from explorer.model.result import NOT_IMPORTED, DiagnosticView, KernelInfo, ModuleInfo, RunReport, StageView
+from explorer.model.files import write_new
+from explorer.model.result import LineView, RunReport, StageView
+from explorer.model.session import BACKENDS, Session
+from explorer.reading import BadInput, unknown
+from explorer.share import document
 from mytriton.stage import FAMILIES
-
-T = TypeVar("T")
-
-#: Findings about what was asked for rather than about the kernel (see `engine.compiling` and `engine.reading`).
-_WRONG_QUESTION = ("MT970", "MT971", "MT972")
-
-#: A backend that has the stages of a family which not all have.
-_BACKEND_WITH = {"layout": "cuda", "ptx": "cuda", "sass": "cuda", "llvm": "mlir", "asm": "cpu"} | {
-    name: name for name in ("cuda", "mlir", "cpu")
-}
 
 
 def run(options: Options) -> int:
     """Do what the command line asks for; returns the exit code."""
-    return asyncio.run(_Session(options).run())
+    return asyncio.run(_run(options))
 
 
-class _Session:
+async def _run(options: Options) -> int:
+    if options.mode == "svg":
+        from explorer.share.picture import picture
+
+        _write(options, (await picture(options)).encode())
+        return 0
+    headless = _Headless(options)
+    try:
+        return await (headless.check() if options.mode == "check" else headless.compile())
+    except CannotRun as reason:
+        print(reason, file=sys.stderr)
+        if options.json:
+            _print_json({"ok": False, "error": str(reason)})
+        return 3
+    finally:
+        await headless.gathering.close()
+
+
+class _Headless:
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._events: asyncio.Queue[m.Event] = asyncio.Queue()
-        self._engine = Engine(self._events.put_nowait, once=True)
-        self._at_line_start = True
-
-    async def run(self) -> int:
-        mode = self._options.mode
-        try:
-            if mode == "check":
-                return await self._check()
-            return await self._compile()
-        finally:
-            await self._engine.close()
-            while not self._events.empty():  # the last words of the children
-                self._pass_on(self._events.get_nowait())
-            if not self._at_line_start:
-                sys.stderr.write("\n")
-
-    async def _next(self, *kinds: type[T]) -> T:
-        """The next event of these kinds; logs are passed on to standard error."""
-        while True:
-            event: Any = await self._events.get()
-            self._pass_on(event)
-            if isinstance(event, kinds):
-                return event
-
-    def _pass_on(self, event: m.Event) -> None:
-        if isinstance(event, m.Log) and event.text:
-            sys.stderr.write(event.text)
-            self._at_line_start = event.text.endswith("\n")
-
-    # The file
-
-    async def _open(self) -> ModuleInfo:
-        options = self._options
-        self._engine.open(options.path, options.text, options.execute)
-        while True:
-            module = (await self._next(m.ModuleRead)).module
-            errors = [d for d in module.diagnostics if d.severity == "error"]
-            not_imported = [d for d in module.diagnostics if d.code == NOT_IMPORTED]
-            if module.executed or errors or not_imported or not options.execute:
-                break  # else it was read while it is still being executed
-        for finding in not_imported:
-            print(_text(finding), file=sys.stderr)
-        if errors:
-            raise BadInput(f"{options.path} cannot be used\n" + "\n".join(map(_text, errors)))
-        if not module.kernels:
-            raise BadInput(f"{options.path} has no kernel in it; a kernel is a function decorated with @jit")
-        return module
-
-    def _kernel(self, module: ModuleInfo) -> KernelInfo:
-        name = self._options.kernel
-        names = [k.name for k in module.kernels]
-        found = module.kernel(name)
-        if found is None:
-            raise unknown("kernel", name or "", names)
-        names = [k.name for k in module.kernels if not k.helper]
-        if name is None and len(names) > 1:
-            raise BadInput(f"{self._options.path} has several kernels: {', '.join(names)}; choose one with --kernel")
-        return found
-
-    def _examples(self, kernel: KernelInfo) -> Sequence[int]:
-        """The examples asked for: the one of `--example`, else all."""
-        wanted, labels = self._options.example, [e.label for e in kernel.examples]
-        if wanted is None:
-            return range(len(labels))
-        if wanted in labels:
-            return [labels.index(wanted)]
-        if wanted.isdigit() and int(wanted) < len(labels):
-            return [int(wanted)]
-        if not labels:
-            raise BadInput(f"{kernel.name} has no examples; declare one with @{kernel.name}.example")
-        raise unknown("example", wanted, [f"{i} ({label})" for i, label in enumerate(labels)])
+        self.gathering = Gathering(options)
+        self._session = self.gathering.session
 
     # Compiling
 
-    async def _compile(self) -> int:
-        options = self._options
-        await self._engine.start(("compiler",))
-        module = await self._open()
-        kernel = self._kernel(module)
-        examples = self._examples(kernel)
-        wanted, stage_wanted = self._wanted(), options.stage
-        request = options.compile_request(options.text, kernel.name, examples[0] if examples else 0, wanted)
-        self._engine.compile(request)
-        started = m.CompileStarted(0, options.backend, kernel.name, ())
-        stages: list[StageView] = []
-        while True:
-            event: Any = await self._next(m.CompileStarted, m.StageFinished, m.CompileFinished)
-            if isinstance(event, m.CompileStarted):
-                started = event
-                stage_wanted = self._planned_stage(event.planned)
-            elif isinstance(event, m.StageFinished):
-                stages.append(event.stage)
-            elif event.slow or not event.ok or not any(name in started.planned for name in wanted):
-                break
-        wrong = [d for s in stages for d in s.diagnostics if d.code in _WRONG_QUESTION]
-        if wrong:
-            raise BadInput("\n".join(f"{d.message}; {d.hint}" if d.hint else d.message for d in wrong))
-        if options.mode == "json":
-            print(json.dumps(self._everything(module, started, stages), indent=1))
-        elif options.mode == "stages":
-            _print_stages(stages)
-        elif options.mode == "reproduce":
-            return await self._reproduce(request, stage_wanted, stages)
-        else:
-            return self._print_listing(stage_wanted, stages)
-        return 0 if all(_good(s) for s in stages) else 1
+    async def compile(self) -> int:
+        """What is not about running only."""
+        options, gathering = self._options, self.gathering
+        await gathering.engine.start(("compiler",))
+        module = await gathering.open()
+        kernel = gathering.kernel(module)
+        examples = gathering.examples(kernel)
+        gathering.select(kernel, examples[0] if examples else 0)
+        await gathering.compile(BACKENDS if options.mode == "bundle" else (), self._wanted(), options.stage)
+        if options.mode in ("print", "json", "compare", "report", "bundle"):
+            await gathering.pin(self._wanted(), options.stage)
+        can_run = bool(examples) and module.executed and options.bundle is None
+        if can_run and (options.mode in ("report", "bundle") or "run" in options.show):
+            await gathering.run(self._session, fallback=True)
+        return await self._show()
 
-    @property
-    def _named(self) -> bool:
-        """Whether the command line is about one stage."""
-        return self._options.mode == "print" or (self._options.mode == "reproduce" and self._options.stage != "")
+    async def _show(self) -> int:
+        options, session = self._options, self._session
+        stages = list(session.result.stages.values())
+        if options.mode == "json" or (options.json and options.mode in ("stages", "print")):
+            return self._json()
+        if options.mode == "stages":
+            _print_stages(stages)
+        elif options.mode == "compare":
+            assert session.pinned is not None
+            print("\n".join(table(session.pinned, session, "--check runs both")))
+        elif options.mode == "reproduce":
+            return await self._reproduce(stages)
+        elif options.mode == "print":
+            return self._print_listing(stages)
+        else:
+            self._write_shared()
+        return _code(session, bool(options.compare), options.mode in ("report", "bundle"))
 
     def _wanted(self) -> tuple[str, ...]:
-        if not self._named:
-            return SLOW_STAGES
-        return tuple(name for name in SLOW_STAGES if self._options.stage in SLOW_STAGES)
+        """The slow stages that are to be made."""
+        options = self._options
+        if options.mode in ("print", "reproduce") and options.stage:
+            return SLOW_STAGES if options.stage in SLOW_STAGES else ()
+        looked_at = {*SLOW_STAGES, "stages", "resources", "comparison"}
+        return SLOW_STAGES if not options.show or looked_at & set(options.show) else ()
 
-    def _planned_stage(self, planned: Sequence[str]) -> str:
-        """The stage that `--print` or `--stage` names, itself or by its family."""
-        name = self._options.stage
-        if not self._named:
-            return ""
-        matching = [p for p in planned if p == name] or [p for p in planned if p.split("/")[0] == name]
-        # A file that cannot be read has the stage `source` alone, which says why: no others are known then.
-        if matching or set(planned) <= {"source"}:
-            return matching[-1] if matching else name
-        families = [f for f in FAMILIES if any(p.split("/")[0] == f for p in planned)]
-        where = f" on backend {self._options.backend}"
-        if name in FAMILIES:
-            raise BadInput(f"there is no stage {name!r}{where}; give --backend {_BACKEND_WITH[name]}")
-        raise unknown("stage", name, list(dict.fromkeys([*planned, *families])), where)
-
-    def _print_listing(self, name: str, stages: Sequence[StageView]) -> int:
+    def _print_listing(self, stages: Sequence[StageView]) -> int:
+        options, session = self._options, self._session
+        name = self.gathering.planned_stage(session.result.planned, options.stage)
         found = next((s for s in stages if s.name == name), None)
-        failed = next((s for s in stages if not _good(s)), None)
-        for stage in stages:
-            for finding in stage.diagnostics:
-                print(_text(finding), file=sys.stderr)
+        for finding in (d for stage in stages for d in stage.diagnostics):
+            print(finding_text(finding), file=sys.stderr)
         if found is not None and found.ok:
-            print(found.text)
+            mode: Any = "pin" if options.compare else options.story
+            _print_story(session, found, mode)
             return 0
-        culprit = found or failed
+        culprit = found or next((s for s in stages if not _good(s)), None)
         if culprit is not None and culprit.reason:
             print(f"stage {culprit.name!r} {culprit.status}: {culprit.reason}", file=sys.stderr)
         return 1
 
-    async def _reproduce(self, request: m.CompileRequest, name: str, stages: Sequence[StageView]) -> int:
-        """Write a reproducer of the stage called `name`; of the failing one if it is ''."""
+    async def _reproduce(self, stages: Sequence[StageView]) -> int:
+        """Write a reproducer of `--stage`, or of the failing one."""
+        options = self._options
         failed = next((s for s in stages if not _good(s)), None)
-        if failed is None and not name:
+        if failed is None and not options.stage:
             raise BadInput("no stage failed; to reproduce one all the same, name it with --stage")
+        name = self.gathering.planned_stage(self._session.result.planned, options.stage) if options.stage else ""
         about = failed if failed is not None and name in ("", failed.name) else None
         error = full_text(about) if about is not None else ""
         name = name or (failed.name if failed is not None else "")
-        self._engine.reproduce(m.ReproduceRequest(request, name, self._options.folder, error))
-        done = await self._next(m.Reproduced)
+        request = self.gathering.request(self._session, (), self._wanted(), options.stage)
+        done = await self.gathering.reproduce(ReproduceRequest(request, name, options.folder, error))
         if done.error:
             raise BadInput(f"no reproducer of stage {name!r}: {done.error}")
         if about is not None:
@@ -203,53 +134,120 @@ class _Session:
         print(done.command)
         return 0
 
-    def _everything(self, module: ModuleInfo, started: m.CompileStarted, stages: Sequence[StageView]) -> Any:
-        return {
-            "file": self._options.path,
-            "backend": started.backend,
-            "chip": self._options.chip,
-            "num_warps": started.num_warps,
-            "kernel": started.kernel,
-            "signature": started.signature,
-            "planned": list(started.planned),
-            "ok": all(_good(s) for s in stages),
-            "stages": [to_json(s) for s in stages],
-            "kernels": [to_json(k) for k in module.kernels],
-        }
+    def _json(self) -> int:
+        options, session = self._options, self._session
+        show: Sequence[str] = options.show
+        if options.mode != "json":
+            show = ["stages"] if options.mode == "stages" else [options.stage]
+        self._check_show(show)
+        made = options.bundle.made if options.bundle is not None else None
+        saved = options.bundle is None or options.bundle.b.saved
+        found = document.document(session, show, options.story, saved, made)
+        _print_json(found)
+        return _code(session, bool(options.compare), found.get("run") is not None)
+
+    def _check_show(self, show: Sequence[str]) -> None:
+        planned = self._session.result.planned
+        known = [*document.SECTIONS, *document.ON_DEMAND, *FAMILIES, *planned]
+        if set(planned) <= {"source"}:
+            return  # a file that cannot be read, which is said: no others are known then
+        families = {name.split("/")[0] for name in planned}
+        for name in show:
+            if name not in known:
+                raise unknown("pane or stage", name, list(dict.fromkeys(known)))
+            if name in FAMILIES and name not in families and name not in document.SECTIONS:
+                self.gathering.planned_stage(planned, name)
+
+    def _write_shared(self) -> None:
+        """Write a report or a bundle."""
+        from explorer.share.export import exported
+
+        options, bundle = self._options, self._options.bundle
+        suffix = ".mtx" if options.mode == "bundle" else Path(options.out).suffix
+        saved, made = (bundle.b.saved, bundle.made) if bundle is not None else (True, None)
+        _write(options, exported(self._session, suffix, saved, made))
 
     # Checking
 
-    async def _check(self) -> int:
-        options = self._options
-        module = await self._open()
-        if not module.executed:
+    async def check(self) -> int:
+        """Run the examples."""
+        options, gathering, session = self._options, self.gathering, self._session
+        module = await gathering.open()
+        if not module.executed and options.bundle is None:
             raise BadInput(f"{options.path} could not be executed")
-        kernels = [self._kernel(module)] if options.kernel is not None else module.kernels
-        cases = [(k, number) for k in kernels for number in self._examples(k)]
+        one = options.kernel is not None or options.bundle is not None
+        kernels = [gathering.kernel(module)] if one else module.kernels
+        cases = [(k, number) for k in kernels for number in gathering.examples(k)]
         if not cases:
             raise BadInput(
                 f"no kernel of {options.path} has an example to check; declare one with @{kernels[0].name}.example"
             )
-        worst = 0
+        worst, runs = 0, []
         for kernel, number in cases:
-            self._engine.run(options.run_request(options.text, kernel.name, number, fallback=False))
-            report = (await self._next(m.RunFinished)).report
-            if report.unavailable:
-                instead = "; --backend cpu checks on the CPU" if options.backend in ("cuda", "mlir") else ""
-                print(f"backend {options.backend} cannot run here: {report.message}{instead}", file=sys.stderr)
-                return 3
-            _print_report(kernel.name, kernel.examples[number].label, report)
+            gathering.select(kernel, number)
+            report = await gathering.run(session, fallback=False, every_stage=options.every_stage)
             worst = max(worst, 0 if report.ok else 1)
+            label = kernel.examples[number].label if number < len(kernel.examples) else report.example
+            if options.json:
+                runs.append({"kernel": kernel.name, "example": label, **document.run(session)})
+            else:
+                _print_report(kernel.name, label, report)
+        if options.json:
+            _print_json({"schema": document.SCHEMA, "file": options.path, "ok": worst == 0, "runs": runs})
+        elif options.compare:
+            await self._compare_runs(*cases[-1])
         return worst
+
+    async def _compare_runs(self, *case: Any) -> None:
+        """The table of A and B, with the times of both."""
+        gathering, session = self.gathering, self._session
+        await gathering.compile()
+        await gathering.pin()
+        assert session.pinned is not None
+        if session.pinned.report is None:
+            await gathering.run(session.pinned, fallback=False)
+        print("", *table(session.pinned, session), sep="\n")
 
 
 def _good(stage: StageView) -> bool:
     return stage.ok or stage.status == "skipped"
 
 
-def _text(finding: DiagnosticView) -> str:
-    hint = f"\nhelp: {finding.hint}" if finding.hint else ""
-    return finding.rendered or f"{finding.path}: {finding.severity}: {finding.message}{hint}"
+def _code(session: Session, compared: bool = False, ran: bool = False) -> int:
+    """The exit code: 1 if a stage failed, also one of what it is compared with, or (`ran`) the run."""
+    sessions = [session, *([session.pinned] if compared and session.pinned is not None else [])]
+    failed = any(not _good(stage) for s in sessions for stage in s.result.stages.values())
+    run = session.report if ran else None
+    return 1 if failed or (run is not None and not run.ok and not run.unavailable) else 0
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1))
+
+
+def _write(options: Options, data: bytes) -> None:
+    try:
+        write_new(Path(options.out), data, options.overwrite)
+    except FileExistsError:
+        raise BadInput(f"{options.out} is there already; --overwrite replaces it") from None
+    except OSError as error:
+        raise BadInput(f"{options.out} cannot be written: {error.strerror}") from None
+    print(f"{len(data):,} bytes to {options.out}", file=sys.stderr)
+
+
+def _print_story(session: Session, stage: StageView, mode: Any) -> None:
+    """A listing as text, or as the diff or the log that its pane shows."""
+    what = document.story(session, stage, mode)
+    if what is None:
+        print(stage.text)
+        return
+    if mode != "log":
+        print(f"# {what.note}", file=sys.stderr)
+    marks = what.marks or (None,) * len(what.lines)
+    line: LineView
+    for line, mark in zip(what.lines, marks, strict=True):
+        sign = "" if mode == "log" else f"{mark.sign if mark is not None else ' '} "
+        print(f"{sign}{line.text}".rstrip())
 
 
 def _print_stages(stages: Sequence[StageView]) -> None:
@@ -258,9 +256,8 @@ def _print_stages(stages: Sequence[StageView]) -> None:
         errors = [sentence(d) for d in stage.diagnostics if d.severity == "error"]
         cause = stage.reason or "; ".join(errors)
         print(f"{stage.name:{width}}  {stage.status:9}  {stage.ms:8.2f} ms  {cause}".rstrip())
-    for stage in stages:
-        for finding in stage.diagnostics:
-            print(_text(finding), file=sys.stderr)
+    for finding in (d for stage in stages for d in stage.diagnostics):
+        print(finding_text(finding), file=sys.stderr)
 
 
 def _print_report(kernel: str, label: str, report: RunReport) -> None:
@@ -282,4 +279,4 @@ def _print_report(kernel: str, label: str, report: RunReport) -> None:
         where = f"  line {step.line}" if step.line is not None else ""
         print(f"      {'ok' if step.ok else 'FAIL':<6}{step.stage}{where}  {step.text}".rstrip())
     for finding in report.diagnostics:
-        print(_text(finding), file=sys.stderr)
+        print(finding_text(finding), file=sys.stderr)

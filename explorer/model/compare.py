@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 
 from explorer.model.backend_result import Result
@@ -33,8 +34,9 @@ def pinned_stage(pinned: Session, backend: str, stage: StageView) -> StageView |
     return None
 
 
-def table(a: Session, b: Session) -> list[str]:
-    """What to read: who A and B are, resources, run time, and the operations and lines of each stage."""
+def table(a: Session, b: Session, run: str = "r runs, B benches both") -> list[str]:
+    """What to read: who A and B are, resources, run time, and the operations and lines of each stage. `run` says how
+    to have the times."""
     rows = [f"A  {_about(a)}", f"   {a.label}", f"B  {_about(b)}", ""]
     rows.append(_row("", "A", "B"))
     ours, theirs = measured(a.result), measured(b.result)
@@ -42,23 +44,48 @@ def table(a: Session, b: Session) -> list[str]:
         rows.append(_row(_NAMES[name], *_cells(getattr(ours, name), getattr(theirs, name))))
     if ours.limits or theirs.limits:
         rows.append(f"{'occupancy is limited by':<{_WIDTH}}  A: {ours.limits or '-'}   B: {theirs.limits or '-'}")
-    rows += [_times(a, b), "", f"{'':<{_WIDTH}}{'operations':>24}{'lines':>24}"]
+    rows += [_times(a, b, run), "", f"{'':<{_WIDTH}}{'operations':>24}{'lines':>24}"]
     rows.append(_row("stage", "A", "B") + _row("", "A", "B", width=0))
-    for name in _both(a.result.planned, b.result.planned):
-        old, new = _stage(a.result, name), _stage(b.result, name)
-        cells = _cells(_ops(old), _ops(new)), _cells(_lines(old), _lines(new))
-        if any(cell != "-" for pair in cells for cell in pair[:2]):
-            rows.append((_row(name, *cells[0]) + _row("", *cells[1], width=0)).rstrip())
-        elif failed := [f"{who}: {stage.status}" for who, stage in (("A", old), ("B", new)) if stage and not stage.ok]:
-            rows.append(f"{name:<{_WIDTH}}  {'  '.join(failed)}")
-    rows += _source(a.text, b.text)
+    for pair in pairs(a, b):
+        cells = _cells(*pair.ops), _cells(*pair.lines)
+        both = (("A", pair.old), ("B", pair.new))
+        if any(cell != "-" for row in cells for cell in row[:2]):
+            rows.append((_row(pair.name, *cells[0]) + _row("", *cells[1], width=0)).rstrip())
+        elif failed := [f"{who}: {stage.status}" for who, stage in both if stage and not stage.ok]:
+            rows.append(f"{pair.name:<{_WIDTH}}  {'  '.join(failed)}")
+    if changed := source_diff(a.text, b.text):
+        rows += ["", "source", *changed]
     return [row.rstrip() for row in rows]
 
 
-def _source(old: str, new: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A stage of A and of B, where they have it, with their operations and lines."""
+
+    name: str
+    old: StageView | None
+    new: StageView | None
+
+    @property
+    def ops(self) -> tuple[int | None, int | None]:
+        """Operations of each; None where there are none to count."""
+        return _ops(self.old), _ops(self.new)
+
+    @property
+    def lines(self) -> tuple[int | None, int | None]:
+        """Lines of each."""
+        return _lines(self.old), _lines(self.new)
+
+
+def pairs(a: Session, b: Session) -> list[Pair]:
+    """The stages of both."""
+    names = _both(a.result.planned, b.result.planned)
+    return [Pair(name, a.result.listing(name)[0], b.result.listing(name)[0]) for name in names]
+
+
+def source_diff(old: str, new: str) -> list[str]:
     """How the texts differ, if they do; there is no listing of A's."""
-    rows = list(unified_diff(old.splitlines(), new.splitlines(), "A", "B", lineterm="", n=2))
-    return ["", "source", *rows] if rows else []
+    return list(unified_diff(old.splitlines(), new.splitlines(), "A", "B", lineterm="", n=2))
 
 
 def measured(result: Result) -> Figures:
@@ -74,13 +101,13 @@ def _about(session: Session) -> str:
     return f"{session.backend} {session.settings.chip} {result.num_warps} warps  {kernel}{trouble}"
 
 
-def _times(a: Session, b: Session) -> str:
+def _times(a: Session, b: Session, run: str) -> str:
     old, new = (s.report if s.report is not None and s.report.outputs else None for s in (a, b))
     cells = ["..." if s.running else seconds_text(r.took) if r else "-" for s, r in ((a, old), (b, new))]
     change = f"{100 * (new.took / old.took - 1):+.0f}%" if old and new and old.took else ""
     row = _row("run time", cells[0], cells[1], change)
     if old is None and new is None:
-        return f"{row}  r runs, B benches both" if cells == ["-", "-"] else row
+        return f"{row}  {run}" if cells == ["-", "-"] else row
     places = " and ".join(dict.fromkeys(r.backend for r in (old, new) if r is not None))
     notes = [f"{who}: {outcome(r)}" for who, r in (("A", old), ("B", new)) if r is not None and not r.ok]
     notes += [f"{who}: stale" for who, s in (("A", a), ("B", b)) if s.report_is_stale]
@@ -94,10 +121,6 @@ def _row(name: str, old: str, new: str, change: str = "", width: int = _WIDTH) -
 def _cells(old: int | None, new: int | None) -> tuple[str, str, str]:
     left, right = ("-" if value is None else str(value) for value in (old, new))
     return left, right, delta(new, old)
-
-
-def _stage(result: Result, name: str) -> StageView | None:
-    return result.listing(name)[0]
 
 
 def _ops(stage: StageView | None) -> int | None:

@@ -36,6 +36,19 @@ def write_atomically(path: Path, data: bytes, mode: int) -> None:
         raise
 
 
+def write_new(path: Path, data: bytes, overwrite: bool = False) -> None:
+    """Put `data` at `path` all at once; FileExistsError if something is there and is not to be replaced."""
+    if not overwrite and os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, "It is there already", str(path))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "It is a directory", str(path))
+    # Not a file of its own to take the place of another thing, such as a pipe or /dev/stdout.
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+    else:
+        write_atomically(path.resolve(), data, 0o666 & ~_umask())
+
+
 #: What tells one version of a file from another: inode, time of change in ns, size.
 Stamp = tuple[int, int, int]
 

@@ -11,13 +11,14 @@ from explorer.model.session import Session
 @dataclass(frozen=True, slots=True)
 class Variant:
     """How A differs from the present build; what is not said is as it is in B. With a `text` of its own A stays as it
-    is, without one it follows the edits."""
+    is, without one it follows the edits. One that is `recorded` is all there: nothing of it is compiled or run."""
 
     label: str
     text: str | None = None
     backend: str = ""
     chip: str = ""
     defines: dict[str, Any] = field(default_factory=dict)
+    recorded: bool = False
 
     def of(self, present: Session) -> Session:
         """A, of which nothing is compiled yet."""

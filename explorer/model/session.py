@@ -49,6 +49,7 @@ class Session:
         self.report: RunReport | None = None
         self.pinned: Session | None = None  # build A, which this one is compared with
         self.label = ""
+        self.bundle = ""  # the bundle that it comes from, which is only shown
         self.running = False
         self.busy: StillRunning | None = None
         self.log: deque[str] = deque(maxlen=self.LOG_LINES)

@@ -85,7 +85,7 @@ def file(name: str, content: str | bytes) -> str:
         ),
         (["two.py", "-D", "B=[1]"], "-D B=[1]: a constexpr must be a number, a string, True, False or None"),
         (["two.py", "--check", "--no-exec"], "--check runs the file's examples, so it cannot go with --no-exec"),
-        (["two.py", "--stages", "--json"], "argument --json: not allowed with argument --stages"),
+        (["two.py", "--stages", "--check"], "argument --check: not allowed with argument --stages"),
         (["two.py", "--example", "big"], "--example big: in the UI give an example by its number, from 0"),
         (["tow.py"], "tow.py does not exist; did you mean two.py?"),
         (["absent/nowhere.py"], "absent/nowhere.py does not exist; check the path"),

@@ -1,0 +1,68 @@
+"""Files that the command line names: what is in them, or why that cannot be had."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from explorer.model.source_text import decode
+
+
+class BadInput(Exception):
+    """The command line or the file it names cannot be worked with; a sentence that says what to do."""
+
+
+class Misused(BadInput):
+    """The command line itself is wrong."""
+
+
+def unknown(what: str, name: str, known: Sequence[str], where: str = "") -> BadInput:
+    """A name that is none of the known ones: suggests the nearest. `where` follows the name."""
+    near = get_close_matches(name, known, 1, 0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    there = "there is" if len(known) == 1 else "there are"
+    return BadInput(f"there is no {what} {name!r}{where}; {hint}{there} {', '.join(known)}")
+
+
+def is_bundle(path: str) -> bool:
+    """Whether a file is meant to be a bundle: it has the name of one, or begins like one."""
+    if Path(path).suffix == ".mtx" or not Path(path).is_file():
+        return Path(path).suffix == ".mtx"
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"\x1f\x8b"
+    except OSError:  # reading it as a source says what is wrong
+        return False
+
+
+def read_source(path: str) -> str:
+    """The text of a Python file, by its own encoding; `BadInput` says why it cannot be had."""
+    file = Path(path)
+    if file.is_dir():
+        inside = sorted(p.name for p in file.glob("*.py"))[:5]
+        listed = f", such as {file / inside[0]}" if inside else ""
+        raise BadInput(f"{path} is a directory; name a kernel file{listed}")
+    if file.exists() and not file.is_file():
+        raise BadInput(f"{path} is not a regular file; name a Python file with a kernel in it")
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        if file.is_symlink():
+            raise BadInput(f"{path} is a link to {os.readlink(file)}, which does not exist") from None
+        near = get_close_matches(file.name, [p.name for p in file.parent.glob("*.py")], 1, 0.75)
+        hint = f"did you mean {file.parent / near[0]}?" if near else "check the path"
+        raise BadInput(f"{path} does not exist; {hint}") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); check its permissions") from None
+    if b"\0" in data:
+        raise BadInput(f"{path} is a binary file; name a Python file with a kernel in it")
+    try:
+        return decode(data)[0]
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        hint = "save it as UTF-8, or declare its encoding in the first line (# -*- coding: latin-1 -*-)"
+        raise BadInput(f"{path} is not {error.encoding} text, at line {line}; {hint}") from None
+    except UnicodeError as error:
+        raise BadInput(f"{path}: {error}") from None
