@@ -61,7 +61,7 @@ def explore(options: Options) -> int:
         config = replace(config, problems=(*config.problems, *(f"{config_path()}: {p}" for p in problems)))
     from explorer import launch
 
-    return launch.run(options.settings(), config)
+    return launch.run(replace(options, config=config))
 
 
 def print_config(config: Config) -> int:

@@ -145,6 +145,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy(False)", ("y",), (), "copy", "Copy the line, or what the mouse selected", "Listing", "listing"),
     Action("copy(True)", ("Y",), (), "", "Copy the whole listing", "Listing", "listing"),
     Action("write", ("w",), (), "", "Write the listing to a file", "Listing", "listing"),
+    Action("share", ("O",), (), "", "Share: copy, or write a report, a picture or a bundle", "File"),
     Action("save", ("s",), ("ctrl+s",), "save", "Save the file", "File"),
     Action("save_as", ("S",), (), "", "Save under another name, and go on with that file", "File"),
     Action("goto", ("colon",), ("alt+g",), "", "Go to a line, or line:column, of the pane in focus", "Panes"),

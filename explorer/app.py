@@ -8,7 +8,8 @@ import signal
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.app import App
@@ -28,6 +29,9 @@ from explorer.screens.base import EngineFactory
 from explorer.screens.main import MainScreen
 from explorer.terminal import TerminalDriver, TerminalGone, UnreadableInput
 from explorer.themes import theme
+
+if TYPE_CHECKING:
+    from explorer.share.record import Shared
 
 #: Seconds that leaving may take once the terminal is gone.
 LONGEST_GOODBYE = 3.0
@@ -50,6 +54,7 @@ class ExplorerApp(App[None]):
         file: SourceFile | None = None,
         swap: Swap | None = None,
         config: Config | None = None,
+        screen: type[MainScreen] = MainScreen,
         **keywords: Any,
     ) -> None:
         super().__init__(**{"driver_class": TerminalDriver, **keywords})
@@ -60,7 +65,7 @@ class ExplorerApp(App[None]):
         self.config = config or Config()
         self.show_theme(self.config.theme or self._remembered_theme())
         self.layouts = Layouts(self.state.get("layout"), self.config.layout)
-        self.main = MainScreen(
+        self.main = screen(
             settings, file or SourceFile(settings.path), swap or Swap(settings.path), engine, self.layouts
         )
 
@@ -148,3 +153,13 @@ class ExplorerApp(App[None]):
 
     async def _copy(self, text: str) -> None:
         self.notify(await copy(text, self._driver.write if self._driver is not None else lambda _: None))
+
+
+def of_bundle(settings: Settings, bundle: Shared, path: str, swap: Swap | None = None, **keywords: Any) -> ExplorerApp:
+    """The explorer of a bundle, which is the file `path`."""
+    from explorer.screens.bundled import BundleScreen
+    from explorer.share.replay import Replay
+    from explorer.share.source import BundleSource
+
+    file, engine = BundleSource(path, bundle), partial(Replay, bundle.b)
+    return ExplorerApp(settings, engine=engine, file=file, swap=swap or Swap(path), screen=BundleScreen, **keywords)

@@ -7,31 +7,35 @@ import os
 import sys
 from contextlib import suppress
 
+from explorer.cli import Options
 from explorer.engine.process import spawn_early
-from explorer.model.config import Config
 from explorer.model.files import SourceFile
-from explorer.model.settings import Settings
 
 
-def run(settings: Settings, config: Config) -> int:
+def run(options: Options) -> int:
     """Show the explorer until the user leaves; returns the exit code."""
+    settings, config, bundle = options.settings(), options.config, options.bundle
     refused = _not_a_terminal()
     if refused:
         hint = "for output to a file or a pipe use --stages, --print, --check or --json"
         print(f"mytriton-explore: {refused}; {hint}", file=sys.stderr)
         return 2
     try:
-        file = SourceFile(settings.path)
+        file = SourceFile(settings.path) if bundle is None else None
     except (OSError, UnicodeError) as error:
         print(f"mytriton-explore: {settings.path} cannot be read: {error}", file=sys.stderr)
         return 2
-    # Loading Textual keeps one processor busy. The compiler, which loads longest, goes first on the others.
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    spawn_early(("compiler", "runner")[: processors - 1])
+    if bundle is None:
+        # Loading Textual keeps one processor busy. The compiler, which loads longest, goes first on the others.
+        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        spawn_early(("compiler", "runner")[: processors - 1])
     gc.disable()  # nothing that is loaded becomes garbage; the main screen enables it again
-    from explorer.app import ExplorerApp
+    from explorer.app import ExplorerApp, of_bundle
 
-    app = ExplorerApp(settings, file=file, config=config)
+    if bundle is not None:
+        app = of_bundle(settings, bundle, options.bundle_path, config=config)
+    else:
+        app = ExplorerApp(settings, file=file, config=config)
     app.run(mouse=config.mouse)
     if app.main.dirty and not app.main.left:
         with suppress(OSError):  # nobody may be there to read it

@@ -295,7 +295,8 @@ class MainBase(Linking):
 
     def show_keys(self) -> None:
         """The key bar for what is in focus."""
-        self.query_one("#keys", TextLine).show(key_parts(isinstance(self.focused, SourceEditor), self.app.size.width))
+        typing = isinstance(self.focused, SourceEditor) and not self.editor.read_only
+        self.query_one("#keys", TextLine).show(key_parts(typing, self.app.size.width))
 
     # Panes
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 
 from textual import on
 
@@ -29,7 +34,7 @@ class Comparing(KernelCommands):
         if not self.session.results:
             self.app.notify("Nothing is compiled yet.", severity="warning")
             return
-        self.pin(*as_it_is(self.session, f"pinned {datetime.now():%H:%M:%S}"))
+        self._pin_present()
 
     def pin(self, variant: Variant, pinned: Session | None = None) -> None:
         """Compare with `variant` from now on."""
@@ -74,13 +79,15 @@ class Comparing(KernelCommands):
         pinned = self.session.pinned
         if self._run_pinned_next and not self.session.running and pinned is not None:
             self._run_pinned_next = False
+            if self._variant is not None and self._variant.recorded:
+                return
             pinned.ran(self.engine.run(pinned.run_request(bench=self._bench_pinned)))
             self.update()
 
     def _keep_up(self) -> None:
         """Compile A if it follows B, or if panes show backends that A was not compiled for."""
         pinned, variant = self.session.pinned, self._variant
-        if pinned is None or variant is None or (self.compiling and self._compared_backends):
+        if pinned is None or variant is None or variant.recorded or (self.compiling and self._compared_backends):
             return
         # Another backend as A is there to be compared with what every pane shows.
         shown = () if variant.backend != self.session.backend and variant.text is None else self._requested[0]
@@ -113,24 +120,60 @@ class Comparing(KernelCommands):
 
     def choose_pinned(self) -> None:
         """Choose what the present build is compared with."""
-        others = [name for name in BACKENDS if name != self.session.backend]
-        options = ["this build as it is now", "the file's last commit", "another chip ...", "another constexpr ..."]
-        options += [f"backend {name}" for name in others]
+        choices = self.others()
 
         def chosen(index: int) -> None:
-            if index == 0:
-                self.pin(*as_it_is(self.session, f"pinned {datetime.now():%H:%M:%S}"))
-            elif index == 1:
-                self.run_worker(self._pin_commit(), exclusive=True, group="commit")
-            elif index == 2:
-                self._choose_chip()
-            elif index == 3:
-                self.ask("Compare with the constexpr (NAME=VALUE)", self._some_constexpr(), self._pin_constexpr)
-            else:
-                self.pin(Variant(options[index], backend=others[index - 4]))
+            choices[index][1]()
             self.update()
 
-        self.choose("Compare the present build (B) with A", options, 0, chosen)
+        self.choose("Compare the present build (B) with A", [label for label, _ in choices], 0, chosen)
+
+    def others(self) -> list[tuple[str, Callable[[], object]]]:
+        """What the present build can be compared with, and how to choose that."""
+        return [
+            ("this build as it is now", self._pin_present),
+            ("the file's last commit", lambda: self.run_worker(self._pin_commit(), exclusive=True, group="commit")),
+            ("another chip ...", self._choose_chip),
+            (
+                "another constexpr ...",
+                lambda: self.ask(
+                    "Compare with the constexpr (NAME=VALUE)", self._some_constexpr(), self._pin_constexpr
+                ),
+            ),
+            *(
+                (f"backend {name}", partial(self._pin_backend, name))
+                for name in BACKENDS
+                if name != self.session.backend
+            ),
+            ("a bundle ...", self.choose_bundle),
+        ]
+
+    def _pin_present(self) -> None:
+        self.pin(*as_it_is(self.session, f"pinned {datetime.now():%H:%M:%S}"))
+
+    def _pin_backend(self, name: str) -> None:
+        self.pin(Variant(f"backend {name}", backend=name))
+
+    def choose_bundle(self) -> None:
+        """Ask for a bundle to compare with."""
+        name = Path(self.session.settings.path).with_suffix(".mtx").name
+        self.ask("Compare with the bundle", name, lambda path: self.run_worker(self._pin_bundle(path), group="commit"))
+
+    async def _pin_bundle(self, path: str) -> None:
+        from explorer.share.bundle import NoBundle, read
+        from explorer.share.replay import restored
+
+        file = Path(path.strip()).expanduser()
+        try:
+            record = (await asyncio.to_thread(read, file)).b
+        except NoBundle as error:
+            self.app.notify(str(error), title="Not compared", severity="error")
+        else:
+            self.pin_recorded(restored(replace(record, label=file.name)))
+
+    def pin_recorded(self, a: Session) -> None:
+        """Have a session that was recorded as A."""
+        self.pin(Variant(a.label, a.text, a.backend, recorded=True), a)
 
     async def _pin_commit(self) -> None:
         from explorer.engine.git import NotThere, last_commit

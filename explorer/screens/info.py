@@ -7,6 +7,7 @@ import platform
 
 from explorer.model import report, runs
 from explorer.model.session import Session
+from explorer.share.record import Shared
 from mytriton.versions import versions
 
 
@@ -35,6 +36,26 @@ def info_lines(session: Session, colours: str) -> list[str]:
         if not stage.ok
     ]
     lines += [*(missing or ["  none"]), "", "What the child processes printed:"]
+    return [*lines, *(f"  {line}" for line in session.log or ["nothing"])]
+
+
+def bundle_lines(session: Session, shared: Shared) -> list[str]:
+    """The lines of the screen for a bundle: what made it, and what is in it."""
+    b, made = shared.b, shared.made
+    builds = [f"{build.backend} ({len(build.stages)} of {len(build.planned)} stages)" for build in b.builds]
+    lines = [
+        f"bundle    {session.bundle}",
+        f"file      {b.path}{'' if b.saved else ' (edited, not saved)'}",
+        f"kernel    {session.result.kernel}  {session.result.signature}",
+        f"builds    {', '.join(builds) or 'none'}",
+        f"made      {made.when}",
+        f"python    {made.python}  {made.platform}",
+        "",
+        "Packages, where it was made:",
+        *(f"  {name:<26} {version}" for name, version in made.versions.items()),
+        "",
+        "What the child processes printed:",
+    ]
     return [*lines, *(f"  {line}" for line in session.log or ["nothing"])]
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from textual import on
 
 from explorer.model.arrangement import PANES
+from explorer.model.files import write_new
 from explorer.model.panes import TITLES
 from explorer.model.search import hits, next_hit
 from explorer.screens.link_commands import LinkCommands
@@ -96,24 +100,37 @@ class ListingCommands(LinkCommands):
         name = f"{self.session.result.kernel or 'kernel'}.{stage}.{_EXTENSIONS.get(listing.language, 'txt')}"
         text = "\n".join(line.text for line in listing.lines) + "\n"
 
-        def write(path: Path) -> None:
-            try:
-                path.write_text(text, encoding="utf-8")
-            except OSError as error:
-                self.app.notify(str(error), title="Not written", severity="error")
-            else:
-                self.app.notify(f"{len(text.encode())} bytes to {path}", title="Written")
+        async def made() -> bytes:
+            return text.encode(errors="replace")
+
+        self.ask_for_file("Write the listing to", name, lambda path, overwrite: self.write_file(path, overwrite, made))
+
+    def ask_for_file(self, question: str, name: str, then: Callable[[Path, bool], object]) -> None:
+        """Ask for a file to write, and whether to replace it if it is there; `then` gets both."""
 
         def named(answer: str) -> None:
-            path = Path(answer).expanduser()
-            if path.exists():
-                question = f"{path} is there already. Overwrite it?"
+            path = Path(answer.strip()).expanduser()
+            if os.path.lexists(path):
                 answers = {"n": "no, keep it", "o": "overwrite"}
-                self.confirm(question, answers, lambda answer: write(path) if answer == "o" else None)
+                question = f"{path} is there already. Overwrite it?"
+                self.confirm(question, answers, lambda answer: then(path, True) if answer == "o" else None)
             else:
-                write(path)
+                then(path, False)
 
-        self.ask("Write the listing to", name, named)
+        self.ask(question, name, named)
+
+    def write_file(self, path: Path, overwrite: bool, make: Callable[[], Awaitable[bytes]]) -> None:
+        """Write what `make` gives, and say where it is and how large."""
+        self.run_worker(self._write_file(path, overwrite, make), group="write")
+
+    async def _write_file(self, path: Path, overwrite: bool, make: Callable[[], Awaitable[bytes]]) -> None:
+        try:
+            data = await make()
+            await asyncio.to_thread(write_new, path, data, overwrite)
+        except OSError as error:
+            self.app.notify(str(error), title="Not written", severity="error")
+        else:
+            self.app.notify(f"{len(data):,} bytes to {path}", title="Written")
 
     # Panes
 

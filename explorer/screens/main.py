@@ -17,6 +17,7 @@ from explorer.screens.editing import Editing
 from explorer.screens.everywhere import Everywhere
 from explorer.screens.failing import Failing
 from explorer.screens.replacing import Replacing
+from explorer.screens.sharing import Sharing
 from explorer.screens.watching import Watching
 from explorer.widgets.code_view import CodeView
 
@@ -32,7 +33,9 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
     return made
 
 
-class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Benching, Appearance, Arranging, Everywhere):
+class MainScreen(
+    Sharing, Replacing, Editing, Failing, Watching, Comparing, Benching, Appearance, Arranging, Everywhere
+):
     """Everything on one screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ACTIONS)
@@ -48,7 +51,7 @@ class MainScreen(Replacing, Editing, Failing, Watching, Comparing, Benching, App
         if scope == "listing":
             return isinstance(self.focused, CodeView)
         if action == "cycle" and self.focused is self.editor:
-            return self.editor.passing
+            return self.editor.passing or self.editor.read_only
         if action == "cycle" and self.replace_bar is not None and self.replace_bar.has_focus_within:
             return False
         return super().check_action(action, parameters)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.binding import Binding
+from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Selection
 
@@ -47,6 +48,15 @@ class Replacement(Edit):
         return result
 
 
+class Refused(Message):
+    """A key that would change the text came to an editor that is read-only."""
+
+
+def _edits(command: str | None) -> bool:
+    """Whether a command of the editor's changes the text."""
+    return command is not None and command.startswith(("delete", "cut", "paste", "undo", "redo", "indent"))
+
+
 class EditorCommands(_Base):
     """Mixed in before `TextArea`.
 
@@ -68,7 +78,7 @@ class EditorCommands(_Base):
 
     def apply(self, change: Change | None) -> None:
         """Carry out a change, as one step of undo."""
-        if change is None:
+        if change is None or self.read_only:
             return
         top, bottom = change.rows.start, change.rows.stop - 1
         start, end = (top, 0), (bottom, len(self.document.get_line(bottom)))
@@ -98,7 +108,11 @@ class EditorCommands(_Base):
         command = _COMMANDS.get(_ALSO.get(event.key, event.key))
         row, column = self.cursor_location
         before = self.document.get_line(row)[:column] if self.selection.is_empty else ""
-        if event.key == "enter":
+        if self.read_only and (event.key in ("enter", "backspace") or _edits(command)):
+            event.stop()
+            event.prevent_default()
+            self.post_message(Refused())
+        elif event.key == "enter":
             event.stop()
             event.prevent_default()
             self._replace_via_keyboard(new_line(before), *self.selection)

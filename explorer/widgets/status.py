@@ -20,6 +20,8 @@ def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
     """File, kernel and example on the left; backend, target and what is going on on the right."""
     settings, info = session.settings, session.kernel_info
     left = [Part(f" {Path(settings.path).name}", "keyword")]
+    if session.bundle:
+        left.append(Part(f" {Path(session.bundle).name}, read-only", "doubtful"))
     if dirty:
         left.append(Part(" [edited]", "doubtful"))
     if session.module_changed:

@@ -56,7 +56,9 @@ class Terminal:
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})}
+            sizes = {"COLUMNS", "LINES"}  # of another terminal, which programs would believe
+            inherited = {name: value for name, value in os.environ.items() if name not in sizes}
+            environment = {**inherited, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})}
             os.execvpe(command[0], list(command), environment)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
