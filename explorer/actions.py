@@ -88,7 +88,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("stage(-1)", ("left_square_bracket",), ("f6",), "", "Previous stage in the listing", "Panes"),
     Action("stage(1)", ("right_square_bracket",), ("f7",), "stage", "Next stage in the listing", "Panes"),
     Action("choose", ("e",), ("f4",), "kernel", "Choose the kernel and the example", "Kernel"),
-    Action("signature", ("a",), ("ctrl+t",), "", "Give the argument types and constexprs to compile for", "Kernel"),
+    Action("signature", ("a",), ("ctrl+t",), "", "Form: types, constexprs, sizes, chip, warps, options", "Kernel"),
     Action("complete", (), ("ctrl+@",), "", "Show what can be written here, and what a call takes", "Editor", "editor"),
     Action("problem(1)", (), ("alt+n",), "", "Go to the next error or warning of the file", "Editor"),
     Action("problem(-1)", (), ("alt+p",), "", "Go to the previous error or warning of the file", "Editor"),

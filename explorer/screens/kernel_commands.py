@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.model import panes
+from explorer.model.failure import brief
 from explorer.model.session import BACKENDS
+from explorer.model.settings import Settings
 from explorer.model.story import MODES
 from explorer.screens.base import MainBase
 from explorer.widgets.pane import Pane
@@ -81,23 +83,38 @@ class KernelCommands(MainBase):
         """Select a kernel and one of its examples."""
         self.session.kernel, self.session.example = kernel, example
         self.session.report = None
-        self.set_signature("")
+        settings = self.session.settings
+        info = self.session.kernel_info
+        names = [param.name for param in info.params] if info is not None else list(settings.defines)
+        defines = {name: value for name, value in settings.defines.items() if name in names}
+        settings = replace(settings, signature="", types={}, values={}, defines=defines)
+        self.compile_for(settings, self.session.backend)
 
     def action_signature(self) -> None:
-        """Ask for the types to compile for."""
+        """The form of what the kernel is compiled for."""
         info = self.session.kernel_info
         if info is None:
             self.app.notify("No kernels were found in the file.", severity="warning")
             return
-        names = ", ".join(param.name for param in info.params)
-        result = self.session.result
-        compiled = result.signature if result.kernel == info.name else ""
-        self.ask(f"Types of {names}", self.session.settings.signature or compiled, self.set_signature)
+        from explorer.model.form import Form
+        from explorer.screens.form import FormScreen
 
-    def set_signature(self, signature: str) -> None:
-        """Compile for these types; none: for those of the example."""
-        self.session.settings = replace(self.session.settings, signature=signature)
+        title = f"{info.name} {self.session.example_label}: what it is compiled for".replace("  ", " ")
+        self.app.push_screen(FormScreen(title, Form(self.session), self.compile_for, self._compiled_for))
+
+    def compile_for(self, settings: Settings, backend: str) -> None:
+        """Compile for other settings."""
+        self.session.settings, self.session.backend = settings, backend
         self.compile()
+
+    def _compiled_for(self) -> str:
+        """What came of it, in a line."""
+        result = self.session.result
+        if result.failed is not None:
+            return f"FAILED {result.failed.name}: {brief(result.failed)}"
+        if not self.session.is_current(self.session.backend):
+            return "compiling ..."
+        return f"ok {self.session.backend}  {result.num_warps} warps  {result.signature}"
 
     # Stages
 

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input
 
 from explorer.model.replacing import Search
 from explorer.widgets.text_line import Part, TextLine
 from explorer.widgets.toggle import Press, Toggle
 
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
 #: What the keys of the bar ask for, and which toggles they switch.
 _ASKS = {"down": "next", "up": "previous", "alt+a": "all", "escape": "close", "ctrl+z": "undo", "ctrl+y": "redo"}
 _SWITCHES = {"alt+c": "case", "alt+r": "regex", "alt+w": "word"}
 _HINT = "enter next or replace, alt+a all, esc "
-
-
-class Field(Input):
-    """A field that asks `keys` first: a terminal sends a letter along with `alt+c`, which would be typed."""
-
-    def __init__(self, id: str, keys: Callable[[str], bool]) -> None:
-        super().__init__(id=id, compact=True, select_on_focus=False)
-        self.cursor_blink = False
-        self._keys = keys
-
-    async def _on_key(self, event: events.Key) -> None:
-        if self._keys(event.key) or event.key.startswith("alt+"):
-            event.stop()
-            event.prevent_default()
 
 
 class ReplaceBar(Vertical):
@@ -65,6 +52,8 @@ class ReplaceBar(Vertical):
 
     def __init__(self) -> None:
         super().__init__()
+        from explorer.widgets.field import Field  # not at the start: it costs milliseconds
+
         self.find = Field("find-text", self._key)
         self.template = Field("replace-text", self._key)
         self.toggles = {name: Toggle(name) for name in ("case", "regex", "word")}

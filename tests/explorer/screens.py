@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from explorer.engine import messages as m
-from explorer.model.result import DiagnosticView, OutputReport, RunReport, StepView
+from explorer.model.result import (
+    DiagnosticView,
+    ExampleInfo,
+    KernelInfo,
+    OutputReport,
+    ParamView,
+    RunReport,
+    StepView,
+)
 from mytriton.mismatches import pattern, picture
 from tests.explorer.explorer_support import Explorer
 from tests.explorer.test_benches import BENCH
@@ -123,6 +131,16 @@ def lost(folder: Path) -> None:
     swap.close()
 
 
+async def described(e: Explorer) -> None:
+    """The file is executed, and what its example is called with is known."""
+    types = {"x": "*fp32:16", "y": "*fp32:16", "out": "*fp32:16", "n": "i32"}
+    example = ExampleInfo("add(n=1000)", types, {"BLOCK": 256}, (4,), values={"n": 1000})
+    params = (*map(ParamView, types), ParamView("BLOCK", True))
+    e.engine.read(KernelInfo("add_kernel", 5, params, (example,)))
+    await e.pilot.pause()
+    await e.answer()
+
+
 def there(folder: Path) -> None:
     """A file of the name that is offered for the listing."""
     (folder / "add_kernel.opt-dce.txt").write_text("precious")
@@ -155,7 +173,12 @@ SCREENS = (
     shown("choose-a", "escape m"),
     shown("choose-kernel", "f4"),
     shown("choose-pane", "f3"),
-    shown("types", "ctrl+t"),
+    shown("types", described, "ctrl+t"),
+    shown("types-wrong", described, "ctrl+t end x"),
+    shown("replace", "ctrl+f l o a d tab s t o r e"),
+    shown("completion", "down " * 8 + "end enter t l . x o"),
+    shown("call", "down " * 8 + "end enter t l . w h e r e ( m a s k ,"),
+    shown("goto", "alt+g"),
     shown("write", "escape w"),
     shown("overwrite", "escape w enter", before=there),
     shown("find", "escape 3 slash l o a d"),

@@ -118,19 +118,6 @@ async def test_choosing_kernel_and_example(tmp_path: Path) -> None:
         assert "n=4096" in e.line("#header")
 
 
-async def test_giving_the_types(tmp_path: Path) -> None:
-    async with explorer(tmp_path / "add.py") as e:
-        compiled = "*fp32:16, *fp32:16, i32"
-        await e.press("ctrl+t")
-        assert e.app.screen.query_one("Input").value == compiled  # type: ignore[attr-defined]
-        await e.press("end", *["backspace"] * 2, "6", "4", "enter")
-        assert e.engine.compiled[-1].signature == "*fp32:16, *fp32:16, i64"
-        await e.press("ctrl+t", "escape")
-        assert e.engine.compiled[-1].signature == "*fp32:16, *fp32:16, i64"
-        await e.press("f4", "1")
-        assert e.engine.compiled[-1].signature == "", "the types of the example"
-
-
 async def test_finding_text(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py") as e:
         await e.press("escape", "slash", "l", "o", "a", "d")
