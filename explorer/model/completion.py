@@ -87,7 +87,7 @@ def in_text(code: Code, place: Place) -> bool:
 def _resolved(lines: Sequence[str], code: Code, dotted: str) -> tuple[str, bool]:
     """What `tl.math.` names here, and whether that is a module of ours."""
     first, *rest = (part.strip() for part in dotted.rstrip(" .").split("."))
-    known = scope.aliases(code, len(lines)).get(first)
+    known = scope.aliases(lines, code).get(first)
     path = language.canonical(".".join([known, *rest])) if known else ""
     return path, language.is_module(path)
 
@@ -144,7 +144,7 @@ def _called(lines: Sequence[str], code: Code, dotted: str, name: str, place: Pla
         entries = _members(lines, code, dotted)
     else:
         entries = (*scope.module_names(lines, code), *language.python_builtins())
-        path = scope.aliases(code, len(lines)).get(name, "")
+        path = scope.aliases(lines, code).get(name, "")
         parent, _, member = path.rpartition(".")
         if language.is_module(parent):  # from mytriton.language import load
             entries = tuple(replace(e, name=name) for e in language.members(parent) if e.name == member)

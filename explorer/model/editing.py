@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: Columns of one level.
+#: Columns of one level, if nobody says otherwise.
 INDENT = 4
 
 #: A row and a column, both from 0.
@@ -47,16 +47,16 @@ def indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def indent(lines: Sequence[str], selected: Selected, step: int) -> Change:
+def indent(lines: Sequence[str], selected: Selected, step: int, level: int = INDENT) -> Change:
     """The selected lines one level deeper (`step` 1) or less deep (-1), at multiples of a level; blank ones stay."""
 
     def moved(line: str) -> str:
         blanks = indentation(line)
         if not line.strip():
             return line
-        width = len(blanks.expandtabs(INDENT))
-        level = width // INDENT + 1 if step > 0 else max(0, -(-width // INDENT) - 1)
-        return " " * (level * INDENT) + line[len(blanks) :]
+        width = len(blanks.expandtabs(level))
+        levels = width // level + 1 if step > 0 else max(0, -(-width // level) - 1)
+        return " " * (levels * level) + line[len(blanks) :]
 
     return _by_line(lines, selected, [moved(lines[row]) for row in selected.rows])
 
@@ -117,15 +117,15 @@ def _shifted(selected: Selected, by: int) -> Selected:
     return Selected((a + by, anchor), (b + by, cursor))
 
 
-def new_line(before: str) -> str:
+def new_line(before: str, level: int = INDENT) -> str:
     """What the enter key inserts after `before`, the text of the line up to the cursor: the indentation, deeper after a
     colon, and less deep after a statement that nothing in its block can follow."""
     blanks = indentation(before)
     text = _without_comment(before).strip()
     if text.endswith(":") and not _open_bracket(text):
-        return f"\n{blanks}{' ' * INDENT}"
+        return f"\n{blanks}{' ' * level}"
     if re.match(r"(return|pass|raise)\b", text) and not _open_bracket(text):
-        return f"\n{blanks[: max(0, len(blanks) - INDENT)]}"
+        return f"\n{blanks[: max(0, len(blanks) - level)]}"
     return f"\n{blanks}"
 
 

@@ -34,7 +34,7 @@ _BUILTINS = {
 
 #: Functions of a block that are methods of it, too, and what else stands after the dot of a run-time value.
 _METHODS = """
-    abs broadcast_to cast cdiv ceil cos erf exp exp2 expand_dims floor log log2 max min permute ravel reduce_or
+    abs advance broadcast_to cast cdiv ceil cos erf exp exp2 expand_dims floor log log2 max min permute ravel reduce_or
     reshape rsqrt sigmoid sin softmax sqrt sqrt_rn store sum tanh trans view xor_sum
 """
 _ATTRIBUTES = {

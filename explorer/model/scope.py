@@ -23,10 +23,12 @@ _TARGETS = re.compile(rf"\s*((?:{_NAME}\s*,\s*)*{_NAME})\s*(?::[^=]*)?(?:[-+*/%&
 _LOOP = re.compile(rf"\s*for\s+((?:{_NAME}\s*,\s*)*{_NAME})\s+in\b")
 
 
-def aliases(code: Code, rows: int) -> dict[str, str]:
+def aliases(lines: Sequence[str], code: Code) -> dict[str, str]:
     """The modules that names of the file stand for, ours under our names: `tl` is `mytriton.language`."""
     found: dict[str, str] = {}
-    for row in range(rows):
+    for row in range(len(lines)):
+        if "import" not in lines[row]:
+            continue  # most of them: to tell code from text takes longer
         line = code(row).strip()
         if line.startswith("import "):
             for item in line[7:].split(","):
@@ -106,6 +108,8 @@ def module_names(lines: Sequence[str], code: Code) -> list[Entry]:
     found: dict[str, Entry] = {}
     decorated = ""
     for row in range(len(lines)):
+        if not lines[row] or lines[row][0].isspace():
+            continue
         line = code(row)
         if line.startswith("@"):
             decorated += line
@@ -115,12 +119,11 @@ def module_names(lines: Sequence[str], code: Code) -> list[Entry]:
                 text, body = header(code, row, len(lines))
                 names = ", ".join(name for name, _ in parameters(text))
                 found[match[2]] = Entry(match[2], "helper", f"{match[2]}({names})", _docstring(lines, body))
-        elif (match := _TARGETS.match(line)) is not None and not line[:1].isspace():
+        elif (match := _TARGETS.match(line)) is not None:
             for name in re.findall(_NAME, match[1]):
                 found[name] = Entry(name, "global", lines[row].strip())
-        if line.strip():
-            decorated = ""
-    for name, path in aliases(code, len(lines)).items():
+        decorated = ""
+    for name, path in aliases(lines, code).items():
         if path.startswith("mytriton"):
             found[name] = Entry(name, "module", f"{name} = {path}")
     return list(found.values())

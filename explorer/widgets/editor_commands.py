@@ -12,8 +12,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Selection
 
 from explorer.actions import ACTIONS
-from explorer.model.editing import INDENT, Change, Selected, indent, new_line
-from explorer.model.source_text import split_lines
+from explorer.model.editing import Change, Selected, indent, new_line
 
 #: TextArea's keys that move, select, delete, cut, paste and undo: action by key.
 _TEXT_AREA = {binding.key: binding.action for binding in Binding.make_bindings(TextArea.BINDINGS)}
@@ -69,7 +68,7 @@ class EditorCommands(_Base):
     @property
     def lines(self) -> list[str]:
         """The lines of the text."""
-        return split_lines(self.text)
+        return self.document.lines
 
     @property
     def selected(self) -> Selected:
@@ -100,7 +99,7 @@ class EditorCommands(_Base):
         if step > 0 and self.selection.is_empty:
             self._replace_via_keyboard(" " * self._find_columns_to_next_tab_stop(), *self.selection)
         else:
-            self.apply(indent(self.lines, self.selected, step))
+            self.apply(indent(self.lines, self.selected, step, self.indent_width))
 
     async def _on_key(self, event: events.Key) -> None:
         """Enter keeps the indentation; backspace in it takes one step."""
@@ -115,11 +114,11 @@ class EditorCommands(_Base):
         elif event.key == "enter":
             event.stop()
             event.prevent_default()
-            self._replace_via_keyboard(new_line(before), *self.selection)
-        elif event.key == "backspace" and before and not before.strip(" ") and column % INDENT == 0:
+            self._replace_via_keyboard(new_line(before, self.indent_width), *self.selection)
+        elif event.key == "backspace" and before and not before.strip(" ") and column % self.indent_width == 0:
             event.stop()
             event.prevent_default()
-            self._delete_via_keyboard((row, column - INDENT), (row, column))
+            self._delete_via_keyboard((row, column - self.indent_width), (row, column))
         elif command is not None:
             # Here and now: as a binding it would be carried out by the app, and what is typed after it meanwhile.
             event.stop()

@@ -74,7 +74,7 @@ def names(body: str, asked: bool = True, text: str = TEXT) -> list[str] | None:
 @pytest.mark.parametrize(
     ("body", "offered"),
     [
-        ("tl.lo|", ["load", "log", "log2", "load_tensor_descriptor"]),
+        ("tl.log|", ["log", "log2"]),
         ("a = tl . math . e|", ["erf", "exp", "exp2"]),
         ("tl.LOG|", ["log", "log2"]),
         ("tl.arange(0, tl.static_r|", ["static_range"]),
