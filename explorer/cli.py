@@ -28,7 +28,9 @@ from mytriton.target import BACKENDS, CHIPS
 if TYPE_CHECKING:
     from explorer.share.record import Shared
 
-Mode = Literal["ui", "config", "stages", "print", "check", "json", "reproduce", "compare", "report", "svg", "bundle"]
+Mode = Literal[
+    "ui", "config", "stages", "print", "check", "bench", "json", "reproduce", "compare", "report", "svg", "bundle"
+]
 Story = Literal["text", "diff", "log"]
 
 
@@ -61,6 +63,7 @@ class Options:
     bundle: Shared | None = None
     bundle_path: str = ""
     overwrite: bool = False
+    seconds: float = 1.0
 
     def settings(self) -> Settings:
         """What the UI starts with."""
@@ -134,8 +137,8 @@ def parse(argv: Sequence[str]) -> Options:
     chip = found.chip or config.chip
     if chip not in CHIPS:
         raise unknown("chip", chip, tuple(CHIPS))
-    if found.check and found.no_exec:
-        raise BadInput("--check runs the file's examples, so it cannot go with --no-exec; leave one of them away")
+    if mode in ("check", "bench") and found.no_exec:
+        raise BadInput(f"--{mode} runs the file's examples, so it cannot go with --no-exec; leave one of them away")
     out = found.report or found.svg or found.bundle or ""
     if out and os.path.exists(out) and not found.overwrite:
         raise BadInput(f"{out} is there already; --overwrite replaces it")
@@ -162,6 +165,7 @@ def parse(argv: Sequence[str]) -> Options:
         out,
         _size(found.size),
         overwrite=found.overwrite,
+        seconds=_seconds(found.seconds),
     )
     if is_bundle(found.file):
         return _of_bundle(options, found)
@@ -179,6 +183,7 @@ def _mode(found: Namespace) -> Mode:
         "stages": found.stages,
         "print": found.print is not None,
         "check": found.check,
+        "bench": found.bench,
         "reproduce": found.reproduce is not None,
         "report": found.report is not None,
         "svg": found.svg is not None,
@@ -190,12 +195,14 @@ def _mode(found: Namespace) -> Mode:
         mode = "json" if found.json else "compare" if found.compare else "ui"
     if found.every_stage and not found.check:
         raise Misused("--every-stage says how --check goes about it; give both")
+    if found.seconds is not None and not found.bench:
+        raise Misused("--seconds says how long --bench times an example; give both")
     if found.stage is not None and found.reproduce is None:
         raise Misused("--stage says what --reproduce is about; give both")
     if found.json and mode in ("reproduce", "report", "svg", "bundle"):
         raise Misused(f"--{mode} writes files, and --json prints; leave one of them away")
     if found.show and mode != "json":
-        raise Misused("--show says what --json prints; give both, and none of --stages, --print and --check")
+        raise Misused("--show says what --json prints; give both, and none of --stages, --print, --check and --bench")
     if found.diff and mode not in ("print", "json"):
         raise Misused("--diff says how --print shows a stage, or --json; give one of them")
     if found.log and mode != "print":
@@ -209,6 +216,16 @@ def _mode(found: Namespace) -> Mode:
     if found.report is not None and Path(found.report).suffix not in (".html", ".md"):
         raise Misused(f"--report {found.report}: the name must end in .html or .md")
     return mode
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        seconds = float(text or "1")
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 60:
+        raise BadInput(f"--seconds {text}: write a number of seconds above 0, at most 60")
+    return seconds
 
 
 def _size(text: str | None) -> tuple[int, int]:
@@ -233,6 +250,7 @@ def _of_bundle(options: Options, found: Namespace) -> Options:
         "--num-warps": found.num_warps,
         "--signature": found.signature,
         "--reproduce": found.reproduce,
+        "--bench": found.bench,
     }
     if changed := [name for name, value in given.items() if value]:
         raise BadInput(

@@ -15,6 +15,7 @@ examples:
   mytriton-explore add.py --stages --backend mlir              what each stage did
   mytriton-explore add.py --print ptx --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
   mytriton-explore add.py --check --backend cpu                run the file's examples
+  mytriton-explore add.py --bench --example 1                  how fast one of them is
   mytriton-explore add.py --json --show ssa,ptx,problems       the same panes for a program
   mytriton-explore add.py --compare BLOCK=512 --print sass     what the constexpr changes
   mytriton-explore add.py --bundle add.mtx                     everything in one file, which opens anywhere
@@ -72,6 +73,7 @@ def parser() -> argparse.ArgumentParser:
     instead.add_argument("--stages", action="store_true", help="one line a stage: name, status, ms, cause")
     instead.add_argument("--print", metavar="STAGE", help=f"a listing: a stage, or one of {' '.join(FAMILIES)}")
     instead.add_argument("--check", action="store_true", help="run the examples and compare; one line each")
+    instead.add_argument("--bench", action="store_true", help="check the examples and time them; against the roofline")
     instead.add_argument("--print-config", action="store_true", help="the config file with all settings, and its place")
     instead.add_argument("--reproduce", metavar="FOLDER", help="write the failing stage, ready to run again alone")
     instead.add_argument(
@@ -82,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
         "--bundle", metavar="FILE", help="write everything into one file, which opens without a compiler"
     )
     how = made.add_argument_group("how")
-    how.add_argument("--json", action="store_true", help="as JSON: --stages, --print, --check; alone: all of it")
+    how.add_argument("--json", action="store_true", help="as JSON: --stages, --print, --check, --bench; alone: all")
     how.add_argument(
         "--show", metavar="LIST", default="", help="with --json: only these panes and stages: ssa,problems"
     )
@@ -90,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
     story.add_argument("--diff", action="store_true", help="with --print, --json: against the stage before")
     story.add_argument("--log", action="store_true", help="with --print: what the stage did and why")
     how.add_argument("--stage", metavar="STAGE", help="with --reproduce: another stage than the failing one")
+    how.add_argument("--seconds", metavar="S", help="with --bench: how long an example is timed (default: 1)")
     how.add_argument("--size", metavar="WxH", help="with --svg: columns and rows (default: 160x50)")
     how.add_argument("--overwrite", action="store_true", help="replace the file that is written, if it is there")
     return made

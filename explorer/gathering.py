@@ -78,6 +78,10 @@ class Gathering:
             self.session.handle(event)
             sys.stderr.write(event.text)
             self._at_line_start = event.text.endswith("\n") or (not event.text and self._at_line_start)
+        elif sys.stderr.isatty() and self._at_line_start and isinstance(event, (m.StillRunning, m.RunFinished)):
+            far = f"{event.progress}  {event.seconds:.0f} s" if isinstance(event, m.StillRunning) else ""
+            sys.stderr.write(f"\r{far}\x1b[K")  # over what was told before, and nothing at the end
+            sys.stderr.flush()
 
     # The file
 
@@ -179,15 +183,17 @@ class Gathering:
 
     # Running
 
-    async def run(self, session: Session, fallback: bool, every_stage: bool = False) -> RunReport:
-        """Run the example of a session."""
-        request = replace(session.run_request(every_stage), fallback=fallback)
+    async def run(self, session: Session, fallback: bool, every_stage: bool = False, bench: bool = False) -> RunReport:
+        """Run the example of a session; with `bench` time it, too."""
+        request = session.run_request(every_stage, bench)
+        request = replace(request, fallback=fallback, seconds=self.options.seconds)
         session.ran(self.engine.run(request))
         event = await self._next(m.RunFinished)
         session.handle(event)
         report = event.report
         if report.unavailable and not fallback:
-            instead = "; --backend cpu checks on the CPU" if session.backend in ("cuda", "mlir") else ""
+            does = "benches" if bench else "checks"
+            instead = f"; --backend cpu {does} on the CPU" if session.backend in ("cuda", "mlir") else ""
             raise CannotRun(f"backend {session.backend} cannot run here: {report.message}{instead}")
         return report
 

@@ -17,11 +17,13 @@ from explorer.cli import Options
 from explorer.engine.client import SLOW_STAGES
 from explorer.engine.messages import ReproduceRequest
 from explorer.gathering import CannotRun, Gathering, finding_text
+from explorer.model.bench_page import bench_page
 from explorer.model.compare import table
 from explorer.model.failure import brief, full_text, sentence
 from explorer.model.files import write_new
-from explorer.model.result import LineView, RunReport, StageView
+from explorer.model.result import LineView, StageView
 from explorer.model.session import BACKENDS, Session
+from explorer.printing import print_report
 from explorer.reading import BadInput, unknown
 from explorer.share import document
 from mytriton.stage import FAMILIES
@@ -40,7 +42,7 @@ async def _run(options: Options) -> int:
         return 0
     headless = _Headless(options)
     try:
-        return await (headless.check() if options.mode == "check" else headless.compile())
+        return await (headless.check() if options.mode in ("check", "bench") else headless.compile())
     except CannotRun as reason:
         print(reason, file=sys.stderr)
         if options.json:
@@ -170,7 +172,7 @@ class _Headless:
     # Checking
 
     async def check(self) -> int:
-        """Run the examples."""
+        """Run the examples; with `--bench` time them, too."""
         options, gathering, session = self._options, self.gathering, self._session
         module = await gathering.open()
         if not module.executed and options.bundle is None:
@@ -179,33 +181,35 @@ class _Headless:
         kernels = [gathering.kernel(module)] if one else module.kernels
         cases = [(k, number) for k in kernels for number in gathering.examples(k)]
         if not cases:
-            raise BadInput(
-                f"no kernel of {options.path} has an example to check; declare one with @{kernels[0].name}.example"
-            )
-        worst, runs = 0, []
+            what = f"an example to {options.mode}; declare one with @{kernels[0].name}.example"
+            raise BadInput(f"no kernel of {options.path} has {what}")
+        worst, runs, bench = 0, [], options.mode == "bench"
         for kernel, number in cases:
             gathering.select(kernel, number)
-            report = await gathering.run(session, fallback=False, every_stage=options.every_stage)
+            report = await gathering.run(session, fallback=False, every_stage=options.every_stage, bench=bench)
             worst = max(worst, 0 if report.ok else 1)
             label = kernel.examples[number].label if number < len(kernel.examples) else report.example
             if options.json:
                 runs.append({"kernel": kernel.name, "example": label, **document.run(session)})
             else:
-                _print_report(kernel.name, label, report)
+                print_report(kernel.name, label, report)
         if options.json:
             _print_json({"schema": document.SCHEMA, "file": options.path, "ok": worst == 0, "runs": runs})
-        elif options.compare:
-            await self._compare_runs(*cases[-1])
+            return worst
+        if bench and (page := bench_page(session.past_runs)):
+            print("", *page, sep="\n")
+        if options.compare:
+            await self._compare_runs(bench)
         return worst
 
-    async def _compare_runs(self, *case: Any) -> None:
+    async def _compare_runs(self, bench: bool) -> None:
         """The table of A and B, with the times of both."""
         gathering, session = self.gathering, self._session
         await gathering.compile()
         await gathering.pin()
         assert session.pinned is not None
         if session.pinned.report is None:
-            await gathering.run(session.pinned, fallback=False)
+            await gathering.run(session.pinned, fallback=False, bench=bench)
         print("", *table(session.pinned, session), sep="\n")
 
 
@@ -257,26 +261,4 @@ def _print_stages(stages: Sequence[StageView]) -> None:
         cause = stage.reason or "; ".join(errors)
         print(f"{stage.name:{width}}  {stage.status:9}  {stage.ms:8.2f} ms  {cause}".rstrip())
     for finding in (d for stage in stages for d in stage.diagnostics):
-        print(finding_text(finding), file=sys.stderr)
-
-
-def _print_report(kernel: str, label: str, report: RunReport) -> None:
-    head = f"{'PASS' if report.ok else 'FAIL'}  {kernel}  {label}  {report.backend}"
-    if report.device:
-        head += f" ({report.device})"
-    parts = [
-        f"{o.name}: max abs {o.max_abs:.3g}, rel {o.max_rel:.3g}, {o.max_ulp:g} ulp, {o.mismatches}/{o.size} wrong"
-        + (f", first at {list(o.first_index)}: {o.actual}, expected {o.expected}" if o.first_index is not None else "")
-        for o in report.outputs
-    ]
-    if report.seconds:
-        parts.append(f"{report.seconds * 1e3:.2f} ms")
-    if report.reference and report.reference != "NumPy":
-        parts.append(f"reference: {report.reference}")
-    parts += [text for text in (report.note, report.message.strip()) if text]
-    print("  ".join([head, "; ".join(parts)]))
-    for step in report.steps:
-        where = f"  line {step.line}" if step.line is not None else ""
-        print(f"      {'ok' if step.ok else 'FAIL':<6}{step.stage}{where}  {step.text}".rstrip())
-    for finding in report.diagnostics:
         print(finding_text(finding), file=sys.stderr)

@@ -122,6 +122,26 @@ def _bench_lines(report: RunReport, past: PastRuns, width: int) -> Lines:
     return (*_plain([words[0], *([compared] if compared else []), *words[1:]], width), *map(LineView, rows))
 
 
+def mismatch_rows(report: RunReport) -> list[str]:
+    """What wrote the first wrong element, and for each wrong output which elements differ, in words and as a map."""
+    rows: list[str] = []
+    for output in (o for o in report.outputs if not o.ok):
+        rows += [] if rows or not report.origin else [_origin(report)]
+        rows += [*_which(output), *output.picture]
+    return rows
+
+
+def _origin(report: RunReport) -> str:
+    at = f", line {report.origin_line}" if report.origin_line is not None else ""
+    return f"written by {report.origin}{at}"
+
+
+def _which(output: OutputReport) -> list[str]:
+    special = [f"{n} by {what}" for n, what in ((output.nans, "NaN"), (output.infinities, "infinities")) if n]
+    words = [f"which: {output.pattern}"] if output.pattern else []
+    return words + ([f"{' and '.join(special)}, which the largest errors leave out"] if special else [])
+
+
 def _output_lines(report: RunReport, output: OutputReport, width: int) -> Lines:
     """Errors in words, what wrote the first wrong element, and a map of all of them."""
     lines = _plain([f"{output.name}: {output_text(output)}"], width)
@@ -129,13 +149,10 @@ def _output_lines(report: RunReport, output: OutputReport, width: int) -> Lines:
         return lines
     wrong = next(o for o in report.outputs if not o.ok)
     if report.origin and output is wrong:
-        at = f", line {report.origin_line}" if report.origin_line is not None else ""
         column = 1 if report.origin_line is not None else None
-        rows = folded(f"  written by {report.origin}{at}", width)
+        rows = folded(f"  {_origin(report)}", width)
         lines += tuple(LineView(row, report.origin_line, column) for row in rows)
-    special = [f"{n} by {what}" for n, what in ((output.nans, "NaN"), (output.infinities, "infinities")) if n]
-    words = [f"  which: {output.pattern}"] if output.pattern else []
-    words += [f"  {' and '.join(special)}, which the largest errors leave out"] if special else []
+    words = [f"  {row}" for row in _which(output)]
     return (*lines, *_plain(words, width), *(LineView(f"  {row}") for row in output.picture))
 
 

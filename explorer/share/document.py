@@ -29,8 +29,12 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
     kernels     [{"name", "line", "params", "examples", "helper"}]
     log         [what the child processes printed]
 
-`--check --json` prints {"schema", "file", "ok", "runs": [{"kernel", "example", and as in run}]}. For what cannot be
-worked with at all it is {"ok": false, "error": a sentence}, and the exit code 2, or 3 where a backend cannot run.
+`--check --json`, and `--bench --json`, prints {"schema", "file", "ok", "runs": [{"kernel", "example", and as in run}]}.
+A bench is {"median", "p10", "q1", "q3", "p90" (seconds), "runs", "clock", "read", "written" (bytes), "flops" (by type),
+"programs", "counted", "reason", "peak_bandwidth", "peak_flops", "peak", and what follows: "bytes", "total_flops",
+"bandwidth", "flop_rate", "intensity", "ridge", "limit": memory | computing | "", "share" (of the limit, from 0 to 1)}.
+For what cannot be worked with at all it is {"ok": false, "error": a sentence}, and the exit code 2, or 3 where a
+backend cannot run.
 
 Lines and columns of the file count from 1, in characters. Numbers that JSON lacks are the strings "nan" and "inf".
 """
@@ -45,6 +49,7 @@ from typing import Any
 
 from explorer.model import compare, report
 from explorer.model.backend_result import Result
+from explorer.model.bench_page import bench_figures
 from explorer.model.codec import to_json
 from explorer.model.past_runs import outcome
 from explorer.model.result import LineView, StageView
@@ -125,7 +130,9 @@ def run(session: Session) -> Any:
     """The run, or None."""
     if session.report is None:
         return None
-    return {"verdict": outcome(session.report), **plain(session.report)}
+    bench = session.report.bench
+    found = {"verdict": outcome(session.report), **plain(session.report)}
+    return {**found, "bench": {**plain(bench), **bench_figures(bench)}} if bench is not None else found
 
 
 def _stage(session: Session, stage: StageView, listed: bool, mode: Mode) -> dict[str, Any]:

@@ -1,0 +1,34 @@
+"""Runs as the command line prints them."""
+
+from __future__ import annotations
+
+import sys
+
+from explorer.gathering import finding_text
+from explorer.model.result import RunReport
+from explorer.model.runs import mismatch_rows
+
+
+def print_report(kernel: str, label: str, report: RunReport) -> None:
+    """A line a run, and below it what is wrong and where."""
+    head = f"{'PASS' if report.ok else 'FAIL'}  {kernel}  {label}  {report.backend}"
+    if report.device:
+        head += f" ({report.device})"
+    parts = [
+        f"{o.name}: max abs {o.max_abs:.3g}, rel {o.max_rel:.3g}, {o.max_ulp:g} ulp, {o.mismatches}/{o.size} wrong"
+        + (f", first at {list(o.first_index)}: {o.actual}, expected {o.expected}" if o.first_index is not None else "")
+        for o in report.outputs
+    ]
+    if report.seconds:
+        parts.append(f"{report.seconds * 1e3:.2f} ms")
+    if report.reference and report.reference != "NumPy":
+        parts.append(f"reference: {report.reference}")
+    parts += [text for text in (report.note, report.message.strip()) if text]
+    print("  ".join([head, "; ".join(parts)]))
+    for row in mismatch_rows(report):
+        print(f"      {row}")
+    for step in report.steps:
+        where = f"  line {step.line}" if step.line is not None else ""
+        print(f"      {'ok' if step.ok else 'FAIL':<6}{step.stage}{where}  {step.text}".rstrip())
+    for finding in report.diagnostics:
+        print(finding_text(finding), file=sys.stderr)
