@@ -170,6 +170,7 @@ SCREENS = (
     shown("log", "escape 3 z d d"),
     shown("against-a", "escape p", changes, "4 z d d d"),
     shown("comparison", "escape p", changes, "m"),
+    shown("share", "escape O"),
     shown("choose-a", "escape m"),
     shown("choose-kernel", "f4"),
     shown("choose-pane", "f3"),
