@@ -46,8 +46,8 @@ class Sharing(ListingCommands):
         path = Path(self.session.settings.path)
         names = {suffix: path.with_suffix(suffix).name for suffix in (".html", ".md", ".svg", ".mtx")}
         return [
-            ("copy the line", lambda: self.action_copy(False)),
-            ("copy the listing", lambda: self.action_copy(True)),
+            ("copy the line", lambda: self._copy_text(False)),
+            ("copy the listing", lambda: self._copy_text(True)),
             ("copy the findings", self._copy_findings),
             ("copy the command that compiles this", self._copy_command),
             ("copy a Markdown report", lambda: self.run_worker(self._copy_report(), group="share")),
@@ -58,6 +58,16 @@ class Sharing(ListingCommands):
         ]
 
     # Copies
+
+    def _copy_text(self, everything: bool) -> None:
+        """Copy the line or what is selected, or everything: of the pane in focus, also of the editor."""
+        editor = self.editor
+        if self.focused_pane.name != "source":
+            self.action_copy(everything)
+        elif everything:
+            self.app.copy_to_clipboard(editor.text)
+        else:
+            self.app.copy_to_clipboard(editor.selected_text or editor.document.get_line(editor.cursor_location[0]))
 
     def _copy_findings(self) -> None:
         self.app.copy_to_clipboard("\n".join(line.text for line in report.problem_lines(self.session.problems)))

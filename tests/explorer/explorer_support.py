@@ -138,8 +138,11 @@ class FakeEngine:
     async def close(self) -> None:
         self.closed += 1
 
-    def answer(self, fail: str = "", diagnostic: DiagnosticView | None = None, note: str = "") -> None:
-        """Play the newest compilation; stage `fail` fails with `diagnostic`, `note` goes into listings."""
+    def answer(
+        self, fail: str = "", diagnostic: DiagnosticView | None = None, note: str = "", slow: bool = False
+    ) -> None:
+        """Play the newest compilation, also (`slow`) its slow stages; stage `fail` fails with `diagnostic`, `note` goes
+        into listings."""
         for backend in self.compiled[-1].backends:
             stages = STAGES[backend]
             planned = tuple(s.name for s in stages)
@@ -155,6 +158,8 @@ class FakeEngine:
                     stage = replace(stage, lines=(*stage.lines, LineView(note)))
                 self.emit(StageFinished(self.generation, backend, stage))
             self.emit(CompileFinished(self.generation, backend, ok, 12.0))
+            if slow:
+                self.emit(CompileFinished(self.generation, backend, ok, 12.0, slow=True))
 
     def read(self, *kernels: KernelInfo, diagnostics: tuple[DiagnosticView, ...] = ()) -> None:
         """Play the answer to `open`."""
