@@ -205,7 +205,7 @@ def test_the_times_of_both(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["--show", "ssa"], "--show says what --json prints; give both, and none of --stages, --print, --check and --bench"),
+        (["--show", "ssa"], "--show says what --json prints; give both, and none of --stages, --print, --check and"),
         (["--diff"], "--diff says how --print shows a stage, or --json; give one of them"),
         (["--log", "--stages"], "--log says how --print shows a stage; give both"),
         (["--print", "ssa", "--log", "--diff"], "argument --diff: not allowed with argument --log"),
