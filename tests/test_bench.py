@@ -16,6 +16,7 @@ from examples.kernels.gemm import static_gemm_kernel
 from examples.kernels.matmul import naive_matmul_kernel, tiled_matmul_kernel
 from examples.kernels.softmax import softmax_kernel
 from mytriton import BackendUnavailable, Target, backends, bench_example
+from mytriton.backends.nvidia import driver, events, peaks
 from mytriton.backends.nvidia.device import probe
 from mytriton.bench import Bench
 from mytriton.ir.core import Func
@@ -200,6 +201,52 @@ def test_no_other_backend_is_tried() -> None:
         pytest.skip("there is a GPU")
     with pytest.raises(BackendUnavailable):
         bench_example(add_kernel, add_kernel.examples[0], Target("cuda"))
+
+
+class FakeDriver:
+    """Takes the calls that time a launch, and has a clock by which the n-th of them takes n milliseconds."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.timed = 0
+
+    def __getattr__(self, name: str) -> Callable[..., int]:
+        def call(*args: Any) -> int:
+            self.calls.append(name)
+            if name == "cuEventElapsedTime":
+                self.timed += 1
+                args[0]._obj.value = float(self.timed)
+            return 0
+
+        return call
+
+
+def test_events_are_around_each_launch_and_the_cache_is_cleared_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeDriver()
+    monkeypatch.setattr(driver, "library", lambda: fake)
+    monkeypatch.setattr(driver, "use_device", lambda device: None)
+    monkeypatch.setattr(events, "attribute", lambda number, device: 200 << 20)
+    timer = events.Events()
+    assert timer.clock == "CUDA events, L2 cleared (400 MB) before each run"
+    assert timer.batch(lambda: fake.calls.append("launch"), 2) == pytest.approx([1e-3, 2e-3])
+    one = ["cuMemsetD8Async", "cuEventRecord", "launch", "cuEventRecord"]
+    assert fake.calls[fake.calls.index("cuMemsetD8Async") :] == [
+        *(one * 2),
+        "cuStreamSynchronize",
+        *["cuEventElapsedTime"] * 2,
+        *["cuEventDestroy_v2"] * 4,
+        "cuMemFree_v2",
+    ]
+
+
+def test_a_gpu_s_limits_follow_from_its_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {13: 1_980_000, 16: 132, 36: 3_201_000, 37: 6144, 75: 9, 76: 0}  # an H200
+    monkeypatch.setattr(peaks, "attribute", lambda number, device=0: known[number])
+    assert peaks.bandwidth() == 3.201e9 * 2 * 768
+    f32 = 132 * 1.98e9 * 128 * 2
+    assert peaks.flops() == {"f32": f32, "f16": f32, "bf16": f32, "f64": f32 / 2}
+    known[75] = 99
+    assert peaks.flops() == {}, "not known"
 
 
 @pytest.mark.execution

@@ -199,6 +199,10 @@ async def test_benching_shows_figures_and_how_they_changed(tmp_path: Path) -> No
         e.engine.emit(StillRunning(e.engine.generation, "runner", "run", 3.0, "40 of 100 runs"))
         await e.pilot.pause()
         assert e.line("#run") == " run: running ... 40 of 100 runs  3 s"
+        before = await settled(e.pilot)
+        e.engine.emit(StillRunning(e.engine.generation, "runner", "run", 3.5, "47 of 100 runs"))
+        await e.pilot.pause()
+        assert await settled(e.pilot) - before < 1000, "bytes, twice a second"
         await finish(e, replace(REPORT, note="ran on the cpu backend, not on cuda: no NVIDIA driver"))
         assert e.line("#run").startswith(" run: PASS on cpu, not cuda  12.0 us of 1000 runs  1 GB/s, 10 % of the limit")
         lines = e.lines("run")
