@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import gc
 import importlib
 import os
 import platform
@@ -152,8 +151,6 @@ def serve(role: str, make_worker: Callable[[Channel], Worker], warm: bool = True
         for _ in worker.warm_up():
             if channel.waiting:
                 break
-    # What is loaded by now stays: without it no garbage collection takes as long as a compilation.
-    gc.freeze()
     channel.send(Ready(time.perf_counter() - _STARTED))
     for job in channel.jobs():
         error = ""

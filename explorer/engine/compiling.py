@@ -223,8 +223,8 @@ class Worker:
     def _send(self, job: m.CompileJob, backend: str, stage: Stage, units: Units, cached: bool) -> None:
         """Send a stage; one that nobody looks at first without its lines, if these have to be made."""
         path, shown = job.request.path, job.request.shown
-        # MLIR keeps bytecode and prints from it; what was emitted is text already.
-        is_text = stage.kind == "text" and (stage.language != "mlir" or stage.name.endswith("/emit"))
+        # MLIR keeps bytecode and prints from it, LLVM IR too; what was emitted is text already.
+        is_text = stage.kind == "text" and (stage.language not in ("mlir", "llvm") or stage.name.endswith("/emit"))
         later = stage.ok and not is_text and shown is not None and stage.name not in shown
         if later:
             self._pending.append((backend, stage, lambda: _view(stage, units, path, cached)))

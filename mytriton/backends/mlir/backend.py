@@ -100,10 +100,10 @@ class MlirBackend:
             if not run.failed:
                 yield from _skipped(("llvm", *nvidia.NAMES), "no stage gpu-module-to-binary has made PTX")
             return
-        with Clock() as clock:
-            llvm = translate(run.context, lowered, "gpu.module")
-        stage = Stage("llvm", "text", "llvm", seconds=clock.seconds, artifact=llvm)
-        stage.make_lines = lambda: llvm_lines(llvm, lines)
+        # Making PTX went through LLVM IR: it is made once more only for who looks at it.
+        listings = run.listings
+        stage = Stage("llvm", "text", "llvm")
+        stage.make_lines = lambda: llvm_lines(translate(listings, lowered, "gpu.module"), lines)
         yield stage
         yield from nvidia.finish(ptx, lambda: lines, target)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from mytriton.stage import Line
@@ -26,8 +27,9 @@ class Listings:
         self._context: Any = None
         self._lock = threading.Lock()
 
-    def text(self, bytecode: bytes) -> str:
-        """The module with the location of every operation."""
+    @contextmanager
+    def module(self, bytecode: bytes) -> Iterator[Any]:
+        """The module, to be used inside the `with`."""
         from mlir import ir
 
         with self._lock:
@@ -35,8 +37,12 @@ class Listings:
                 self._context = ir.Context(load_on_create_dialects=[])
                 self._context.enable_multithreading(False)
             with self._context:
-                module = ir.Module.parse(bytecode)
-                return str(module.operation.get_asm(enable_debug_info=True, assume_verified=True))
+                yield ir.Module.parse(bytecode)
+
+    def text(self, bytecode: bytes) -> str:
+        """The module with the location of every operation."""
+        with self.module(bytecode) as module:
+            return str(module.operation.get_asm(enable_debug_info=True, assume_verified=True))
 
 
 def module_text(bytecode: bytes) -> str:

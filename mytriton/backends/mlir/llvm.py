@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from mytriton.backends.mlir.listing import Listings
 from mytriton.stage import Line
 
 _USE = re.compile(r",? !dbg !(\d+)")
@@ -13,16 +14,12 @@ _LOCATION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
 _DEBUG_METADATA = re.compile(r"^(!\d+ = (distinct )?!(DI|\{\}$|\{i32 2, !\"Debug Info)|!llvm\.(dbg|module\.flags))")
 
 
-def translate(context: Any, bytecode: bytes, of: str) -> str:
-    """LLVM IR of the first top-level operation named `of` (`gpu.module`) in a module given as bytecode. `context` is
-    the one that the module was made in: a fresh one would load every dialect again, three times the work.
+def translate(listings: Listings, bytecode: bytes, of: str) -> str:
+    """LLVM IR of the first top-level operation named `of` (`gpu.module`) in a module given as bytecode.
 
     Translation crashes on a module that is not fully lowered: ask only after a stage that needs the same succeeded.
     """
-    from mlir import ir
-
-    with context:
-        module = ir.Module.parse(bytecode)
+    with listings.module(bytecode) as module:
         return translate_operation(next(op.operation for op in module.body.operations if op.operation.name == of))
 
 

@@ -90,7 +90,7 @@ class ModuleRun:
         self._seconds = seconds
         self._reported: list[tuple[str, str, str]] = []
         self._bytecode = b""
-        self._listings = Listings()
+        self.listings = Listings()
 
     def stages(self, passes: Sequence[tuple[str, str]]) -> Iterator[Stage]:
         """`prefix/emit`, then one stage for each (name, pipeline): the pipeline is that of `builtin.module(...)`.
@@ -139,11 +139,11 @@ class ModuleRun:
             self._bytecode = before
             errors = [(where, message) for severity, where, message in self._reported if severity == "ERROR"]
             if errors:
-                stage.culprit = failing_row(self._listings.text(before), *errors[0])
+                stage.culprit = failing_row(self.listings.text(before), *errors[0])
         else:
             stage.artifact = self._bytecode
             stage.status = "ok" if self._bytecode != before else "no change"
-        code, source, listings = self._bytecode, self.source, self._listings
+        code, source, listings = self._bytecode, self.source, self.listings
         stage.make_lines = lambda: link_lines(listings.text(code), source)
         return stage
 
