@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from mytriton.frontend.kernel import Kernel, Unresolved, is_kernel
+from mytriton.frontend.kernel import FileModule, Kernel, Unresolved, is_kernel
 from mytriton.language import constexpr
 from mytriton.types import ScalarType
 
@@ -23,6 +23,8 @@ def spelled(value: Any, seen: set[Hashable] | None = None) -> tuple[Any, ...]:
         return "kernel", code_key(value.kernel, set() if seen is None else seen)
     if isinstance(value, Unresolved):
         return "unresolved", value.reason
+    if isinstance(value, FileModule):
+        return "module", value.name  # what a kernel takes from it is among the kernel's names
     plain = value is None or isinstance(value, (bool, int, str, ScalarType))
     return type(value).__name__, value if plain else id(value)
 

@@ -12,7 +12,7 @@ from mytriton.frontend import attributes, shapes
 from mytriton.frontend import tree as t
 from mytriton.frontend.choices import Choices
 from mytriton.frontend.kernel import MISSING, is_kernel
-from mytriton.frontend.outside import member_item, outside_item
+from mytriton.frontend.outside import member_item, module_member, outside_item
 from mytriton.frontend.registry import FUNCTIONS, LOOPS, Builtin
 from mytriton.frontend.semantics import Semantics, is_poison
 from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, Window
@@ -98,14 +98,13 @@ class Evaluator(Choices):
         if value is not MISSING:
             return outside_item(name, value, expr.span)
         near = get_close_matches(name, [*self.scope.items, *outer], 1)
-        hint = (
-            f"did you mean `{near[0]}`?"
-            if near
-            else f"assign it before, or make it a parameter of `{self.semantics.kernel.name}`"
-        )
+        other = f"assign it before, or make it a parameter of `{self.semantics.kernel.name}`"
+        hint = f"did you mean `{near[0]}`?" if near else other
         raise Mistake("MT131", f"`{name}` is not defined", expr.span, hint)
 
     def _attribute(self, expr: t.Attribute) -> _Steps:
+        if (member := module_member(expr, self.semantics.kernel.names, self.scope.items)) is not None:
+            return member
         base = yield expr.base
         item, name = base.item, expr.name
         if is_poison(base):

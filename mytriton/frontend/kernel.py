@@ -41,6 +41,14 @@ class Unresolved:
     hint: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FileModule:
+    """Stands for a file that is imported as the module `name` and not executed: `names` are its globals."""
+
+    name: str
+    names: Mapping[str, Any]
+
+
 def hint_for_module(name: str) -> str:
     """What to do instead of using the module `name` in a kernel."""
     return f"call functions of tl, such as tl.exp; import numbers and @jit functions: from {name} import ..."
@@ -48,7 +56,8 @@ def hint_for_module(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """`names` maps the global and closure names the body uses to Python values (modules, constants, helpers). `node` is
+    """`names` maps the global and closure names the body uses to Python values (modules, constants, helpers); of a
+    module of the author's also what the body takes from it and kernels can use, as `module.name`. `node` is
     its syntax tree, in the lines of the file; nothing changes it. Expressions of a module are evaluated as if a kernel
     without one stood around them."""
 

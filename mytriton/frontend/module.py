@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -22,8 +22,8 @@ from mytriton.frontend.conditions import condition, told
 from mytriton.frontend.decorators import first_config, function_value, is_jit, makes_kernels, wrapped_later
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.expressions import ExpressionParser
-from mytriton.frontend.kernel import MISSING, Kernel, Unresolved, hint_for_module
-from mytriton.frontend.names import is_constexpr, lookup_among, parameters, resolve, used_names
+from mytriton.frontend.kernel import MISSING, FileModule, Kernel, Unresolved, hint_for_module
+from mytriton.frontend.names import bound_in, is_constexpr, lookup_among, outside_names, parameters, resolve
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.syntax import FunctionNode, Positions, functions, nodes, parse_text, unit_of
@@ -103,14 +103,13 @@ class _File:
             value = self.value(expr, names)
             return MISSING if isinstance(value, Unresolved) else value
 
-        found = {name: lookup(name) for name in used_names(node)}
         config = {name: default(value) for name, value in first_config(node).items()}
         params = parameters(node, positions, lookup, default)
         return Kernel(
             node.name,
             unit,
             tuple(replace(p, default=config.get(p.name, p.default)) if p.is_constexpr else p for p in params),
-            {name: value for name, value in found.items() if value is not MISSING},
+            outside_names(node, lookup)[1],
             node,
         )
 
@@ -164,7 +163,7 @@ class _File:
             case _:
                 # What may or may not run, or runs often, leaves its names unknown; imports in it do count.
                 inner = nodes(node)
-                for name in _bound(inner):
+                for name in bound_in(inner):
                     names[name] = self._unknown(name, "it is set by code that is not executed here")
                 for part in inner:
                     if isinstance(part, (ast.Import, ast.ImportFrom)):
@@ -183,7 +182,13 @@ class _File:
         if target in _MODULES:
             return _MODULES[target]
         reason = f"it is the module {target!r}, which kernels cannot use"
-        return self._known.get(target, Unresolved(reason, hint_for_module(target)))
+        unknown = Unresolved(reason, hint_for_module(target))
+        return self._known.get(target, self._module(target, 0) or unknown)
+
+    def _module(self, module: str, level: int) -> FileModule | None:
+        """A module that is a file beside this one or in its package."""
+        file = imported_file(self._path, module, level)
+        return None if file is None else FileModule(module, self.files.names(file))
 
     def _import_from(self, node: ast.ImportFrom, name: str) -> Any:
         if not node.level:
@@ -194,10 +199,10 @@ class _File:
             if module is not None and hasattr(module, name):
                 return getattr(module, name)
         found = self._imported(node).get(name, MISSING)
-        if found is MISSING or isinstance(found, Unresolved):
-            reason = found.reason if isinstance(found, Unresolved) else f"it is imported from {spelled_import(node)!r}"
-            return self._unknown(name, reason)
-        return found
+        if found is MISSING:
+            unknown = Unresolved(f"it is imported from {spelled_import(node)!r}")
+            found = self._module(f"{node.module or ''}.{name}".lstrip("."), node.level) or unknown
+        return self._unknown(name, found.reason) if isinstance(found, Unresolved) else found
 
     def _imported(self, node: ast.ImportFrom) -> Mapping[str, Any]:
         """The names of a file that this one imports from; none if it is not in the same folder or package."""
@@ -283,12 +288,3 @@ def _plain(item: Known | Tuple) -> Any:
         return item.value
     items = [i for i in item.items if isinstance(i, (Known, Tuple))]
     return tuple(_plain(i) for i in items)
-
-
-def _bound(inner: Iterable[ast.AST]) -> Iterator[str]:
-    """The names that a statement, given as all its nodes, binds."""
-    for child in inner:
-        if isinstance(child, ast.Name) and isinstance(child.ctx, (ast.Store, ast.Del)):
-            yield child.id
-        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield child.name

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 from mytriton import language, types
-from mytriton.frontend.kernel import MISSING, KernelParam
+from mytriton.frontend.kernel import MISSING, FileModule, KernelParam, is_kernel
 from mytriton.frontend.syntax import FunctionNode, Positions, nodes
+from mytriton.language.compile_time import ConstexprFunction
 from mytriton.types import ScalarType
 
 #: Looks a name up outside the kernel; `MISSING` if there is none.
@@ -42,6 +44,56 @@ def used_names(node: FunctionNode) -> tuple[str, ...]:
                     bound.add(name.id)
     # A name that is assigned anywhere is local everywhere, as in Python.
     return tuple(n for n in read if n not in bound)
+
+
+def bound_in(inner: Iterable[ast.AST]) -> Iterator[str]:
+    """The names that a statement, given as all its nodes, binds."""
+    for child in inner:
+        if isinstance(child, ast.Name) and isinstance(child.ctx, (ast.Store, ast.Del)):
+            yield child.id
+        elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield child.name
+
+
+def outside_names(node: FunctionNode, lookup: Lookup) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The outside names a body uses, and the values of those that have one. Of the author's own modules these include
+    the members that the body names, as `module.name`."""
+    used = used_names(node)
+    modules = {name for name in used if _is_authors(lookup(name))}
+    if modules:
+        members = (_dotted(part) for statement in node.body for part in nodes(statement))
+        used += tuple(dict.fromkeys(m for m in members if "." in m and m.split(".")[0] in modules))
+    found = {name: value_of(name, lookup) for name in used}
+    return used, {name: value for name, value in found.items() if value is not MISSING}
+
+
+def value_of(name: str, lookup: Lookup) -> Any:
+    """The value of an outside name, or of `module.name`; `MISSING` if there is none, or no kernel can use it."""
+    if "." not in name:
+        return lookup(name)
+    first, *rest = name.split(".")
+    value = lookup(first)
+    for part in rest:
+        if not _is_authors(value):
+            return MISSING
+        value = (value.names if isinstance(value, FileModule) else vars(value)).get(part, MISSING)
+    usable = is_kernel(value) or isinstance(value, (bool, int, float, language.constexpr, ConstexprFunction))
+    return value if usable else MISSING
+
+
+def _is_authors(value: Any) -> bool:
+    """Whether a value is a module that the author wrote, or installed."""
+    ours = isinstance(value, ModuleType) and value.__name__.split(".")[0] in ("mytriton", "math")
+    return isinstance(value, (ModuleType, FileModule)) and not ours
+
+
+def _dotted(node: ast.AST) -> str:
+    """A dotted name as it is written; '' for what is not one."""
+    path: list[str] = []
+    while isinstance(node, ast.Attribute):
+        path.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(path)]) if isinstance(node, ast.Name) else ""
 
 
 def lookup_among(names: Mapping[str, Any]) -> Lookup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Mapping
 from difflib import get_close_matches
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -24,9 +25,10 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     shapes,
     windows,
 )
-from mytriton.frontend.kernel import Unresolved, hint_for_module, is_kernel
+from mytriton.frontend.kernel import FileModule, Unresolved, hint_for_module, is_kernel
 from mytriton.frontend.not_yet import LIBDEVICE, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS
+from mytriton.frontend.tree import Attribute, Name
 from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
 from mytriton.language.compile_time import ConstexprFunction
 from mytriton.source import Span
@@ -60,18 +62,32 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
         return Known(value)
     if isinstance(value, Unresolved):
         raise Mistake("MT133", f"the value of `{name}` is not known: {value.reason}", span, value.hint)
-    what = "module" if isinstance(value, ModuleType) else type(value).__name__
-    if callable(value) and not isinstance(value, ModuleType):
+    is_module = isinstance(value, (ModuleType, FileModule))
+    what = "module" if is_module else type(value).__name__
+    if callable(value) and not is_module:
         message = f"`{name}` cannot be called in a kernel"
         hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
         raise Mistake("MT132", message, span, hint)
     hint = "pass it as an argument"
-    if isinstance(value, ModuleType):
-        hint = hint_for_module(value.__name__)
+    if is_module:
+        hint = hint_for_module(value.name if isinstance(value, FileModule) else value.__name__)
     if isinstance(value, (str, tuple)):
         hint = f"write {name} = tl.constexpr({value!r}), or pass it as an argument"
     message = f"`{name}` is a global {what}; a kernel reads only numbers and tl.constexpr globals"
     raise Mistake("MT132", message, span, hint)
+
+
+def module_member(expr: Attribute, names: Mapping[str, Any], hidden: Container[str]) -> Item | None:
+    """What `module.name` stands for, of a module of the author's (see `Kernel.names`); None for any other attribute.
+    `hidden` are the names that are not those outside."""
+    path, base = [expr.name], expr.base
+    while isinstance(base, Attribute):
+        path.append(base.name)
+        base = base.base
+    if not isinstance(base, Name) or base.id in hidden:
+        return None
+    spelled = ".".join([base.id, *reversed(path)])
+    return outside_item(spelled, names[spelled], expr.span) if spelled in names else None
 
 
 def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item:

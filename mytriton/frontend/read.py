@@ -14,7 +14,7 @@ from typing import Any
 
 from mytriton.diagnostics import CompileError, Diagnostic
 from mytriton.frontend.kernel import MISSING, Kernel, is_kernel
-from mytriton.frontend.names import Lookup, parameters, used_names
+from mytriton.frontend.names import Lookup, outside_names, parameters, value_of
 from mytriton.frontend.syntax import FunctionNode, Positions, first_line, functions, parse_text, unit_of
 from mytriton.language import constexpr
 from mytriton.source import SourceUnit
@@ -97,14 +97,8 @@ def kernel_of(function: Callable[..., Any]) -> Kernel:
     unit, node = _source(function)
     positions = Positions(unit.text, unit.first_line - 1)
     lookup = lookup_in(function)
-    found = {name: lookup(name) for name in used_names(node)}
-    return Kernel(
-        function.__name__,
-        unit,
-        parameters(node, positions, lookup, _defaults(function, node)),
-        {name: value for name, value in found.items() if value is not MISSING},
-        node,
-    )
+    _, names = outside_names(node, lookup)
+    return Kernel(function.__name__, unit, parameters(node, positions, lookup, _defaults(function, node)), names, node)
 
 
 #: Numbers for `LiveKernel.version`: none is given twice.
@@ -128,17 +122,18 @@ class LiveKernel:
         read = self._read
         if read is None:
             read = kernel_of(self._function)
-            assert read.node is not None
-            self._used = used_names(read.node)
             self._lookup = lookup_in(self._function)
             return self._take(read)
         lookup, known = self._lookup, read.names
-        if any(lookup(name) is not known.get(name, MISSING) for name in self._used):
-            names = {name: value for name in self._used if (value := lookup(name)) is not MISSING}
-            return self._take(replace(read, names=names))
+        if any(value_of(name, lookup) is not known.get(name, MISSING) for name in self._used):
+            return self._take(read)
         return read
 
     def _take(self, kernel: Kernel) -> Kernel:
+        """The kernel with the values that its outside names have now."""
+        assert kernel.node is not None
+        self._used, names = outside_names(kernel.node, self._lookup)
+        kernel = replace(kernel, names=names)
         self._helpers = tuple(value for value in kernel.names.values() if is_kernel(value))
         self._version = next(_versions)
         self._read = kernel

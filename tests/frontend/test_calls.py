@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import types
 from textwrap import dedent
 
 import numpy as np
@@ -304,3 +305,26 @@ def test_a_helper_without_source_is_an_error_of_the_kernel_that_calls_it(tmp_pat
     module = load(tmp_path / "exec_of_test.py", f"{HEAD}{made}@triton.jit\ndef k(x):\n    tl.store(x, h(1))\n")
     with pytest.raises(CompileError, match="cannot read the source of `h`"):
         run(module.k, 1, np.zeros(1, i32))
+
+
+MULTIPLIER = types.ModuleType("multiplier")
+MULTIPLIER.scaled, MULTIPLIER.BY, MULTIPLIER.inner = scaled, tl.constexpr(3), types.ModuleType("multiplier.inner")
+MULTIPLIER.inner.PLUS = 100
+
+
+@triton.jit
+def through_a_module(x, out):
+    i = tl.arange(0, 4)
+    tl.store(out + i, MULTIPLIER.scaled(tl.load(x + i), MULTIPLIER.BY, plus=MULTIPLIER.inner.PLUS))
+
+
+def test_helpers_and_constexprs_are_used_through_a_module_and_never_stale(monkeypatch):
+    x, out = np.arange(4, dtype=f32), np.zeros(4, f32)
+    run(through_a_module, 1, x, out)
+    assert out.tolist() == [100, 103, 106, 109]
+    monkeypatch.setattr(MULTIPLIER, "BY", tl.constexpr(5))
+    run(through_a_module, 1, x, out)
+    assert out.tolist() == [100, 105, 110, 115]
+    monkeypatch.setattr(MULTIPLIER.inner, "PLUS", 7)
+    run(through_a_module, 1, x, out)
+    assert out.tolist() == [7, 12, 17, 22]

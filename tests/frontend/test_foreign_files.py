@@ -7,8 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from mytriton import read_module
+from mytriton import Target, compile_kernel, parse_signature, read_module
 from mytriton.frontend.kernel import MISSING, Kernel, Unresolved
+from mytriton.keys import code_key
 from mytriton.language import constexpr
 
 HEADER = "import torch\nimport triton\nimport triton.language as tl\n"
@@ -171,3 +172,48 @@ def test_conditions_that_can_be_told(
     path.write_text(f"{HEADER}import os\n{before}\nSCALE = S\n{USES}")
     found = kernel(path).names["SCALE"]
     assert (None if isinstance(found, Unresolved) else found) == value
+
+
+MEMBERS = """
+@triton.jit
+def use(x):
+    tl.store(x, MODULE.doubled(1.0) + MODULE.SCALE)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "module"),
+    [
+        ("import helpers", "helpers"),
+        ("import pkg.helpers as h", "h"),
+        ("from . import helpers", "helpers"),
+        ("from pkg import helpers as h", "h"),
+        ("try:\n    from . import helpers\nexcept ImportError:\n    helpers = None", "helpers"),
+    ],
+)
+def test_what_a_module_has_is_used_through_its_name(tmp_path: Path, line: str, module: str) -> None:
+    helpers = "SCALE = tl.constexpr(3)\n\n@triton.jit\ndef doubled(v):\n    return v * 2\n"
+    write(tmp_path / "pkg", {"__init__.py": "", "helpers.py": helpers})
+    path = tmp_path / "pkg" / "use.py"
+    path.write_text(f"{HEADER}{line}\n{MEMBERS.replace('MODULE', module)}")
+    found = kernel(path)
+    assert set(found.names) == {"tl", module, f"{module}.doubled", f"{module}.SCALE"}
+    compilation = compile_kernel(found, parse_signature(found, "*fp32", {}), Target("interp"))
+    assert compilation.stage("opt/dce").text == "store x, 5.0"
+    before = code_key(found)
+    assert code_key(kernel(path)) == before
+    (tmp_path / "pkg" / "helpers.py").write_text(HEADER + helpers.replace("v * 2", "v * 20"))
+    assert code_key(kernel(path)) != before
+
+
+def test_a_name_of_zero_is_found_in_a_file(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": "SCALE = 0", "use.py": "from a import SCALE" + USES})
+    assert kernel(tmp_path / "use.py").names["SCALE"] == 0
+
+
+def test_what_a_module_has_that_no_kernel_can_use(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": "def plain(v):\n    return v", "use.py": "import a" + MEMBERS.replace("MODULE", "a")})
+    found = kernel(tmp_path / "use.py")
+    compilation = compile_kernel(found, parse_signature(found, "*fp32", {}), Target("interp")).run()
+    messages = {d.message for d in compilation.diagnostics}
+    assert messages == {"`a` is a global module; a kernel reads only numbers and tl.constexpr globals"}
