@@ -18,6 +18,7 @@ import mytriton.language as tl
 from mytriton import Target, compile_kernel, parse_signature, read_module
 from mytriton.backends.cpu import backend as cpu
 from mytriton.backends.mlir import backend as mlir
+from mytriton.backends.mlir.llvm import llvm_lines
 from mytriton.passes import Pass
 from mytriton.reproducer import SCRIPT, NoReproducer, reproducer
 from mytriton.reruns import python
@@ -206,7 +207,9 @@ def test_a_stage_that_is_good_prints_what_it_made(
             assert "gpu.binary @kernels" in printed
         elif stage.name == "cubin":
             assert printed.startswith(f"{len(stage.artifact)} bytes")
-        elif stage.name in ("llvm", "ptx", "sass"):
+        elif stage.name == "llvm":
+            assert "\n".join(line.text for line in llvm_lines(printed, ())) == stage.text
+        elif stage.name in ("ptx", "sass"):
             assert printed == stage.artifact.strip()
         else:
             assert stage.text.startswith(printed), stage.name  # a listing also has the names of debug information
