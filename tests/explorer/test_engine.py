@@ -84,7 +84,8 @@ async def test_listings_that_nobody_looks_at_come_last(make_engine: MakeEngine, 
     request = CompileRequest(path, TEXT, backends=("mlir", "interp"), shown=("mlir/convert-scf-to-cf",))
     generation = engine.compile(request)
     await recorder.wait(m.CompileFinished, generation=generation, backend="interp")
-    stages = {e.stage.name: e.stage for e in recorder.of(m.StageFinished, backend="mlir")}
+    first_sent = reversed(recorder.of(m.StageFinished, backend="mlir"))  # some may have been sent again by now
+    stages = {e.stage.name: e.stage for e in first_sent}
     later = [name for name, stage in stages.items() if stage.pending]
     assert {"ssa", "opt/fold", "mlir/convert-gpu-to-nvvm"} <= set(later)
     assert not {"mlir/emit", "mlir/convert-scf-to-cf"} & set(later)
