@@ -111,15 +111,16 @@ def _plain(rows: Iterable[str], width: int) -> Lines:
 
 
 def _bench_lines(report: RunReport, past: PastRuns, width: int) -> Lines:
-    entry = past.of(report)
-    if report.bench is None or entry is None:
+    if report.bench is None:
         return ()
-    compared, sizes = past.compared(entry), past.sizes(entry)
-    earlier = [e.bench for e in past.before(entry) if e.bench is not None]
-    words = bench_lines(report.bench)
-    table = ["", *size_lines(sizes)] if len(sizes) > 1 else []
-    rows = [*drawing(report.bench, earlier), *table]
-    return (*_plain([words[0], *([compared] if compared else []), *words[1:]], width), *map(LineView, rows))
+    entry = past.of(report)
+    earlier = past.before(entry) if entry is not None else []
+    compared = past.compared(entry) if entry is not None else ""
+    sizes = past.sizes(entry) if entry is not None else []
+    first, *words = bench_lines(report.bench)
+    drawn = drawing(report.bench, [e.bench for e in earlier if e.bench is not None])
+    rows = [*drawn, *(["", *size_lines(sizes)] if len(sizes) > 1 else [])]
+    return (*_plain([first, *([compared] if compared else []), *words], width), *map(LineView, rows))
 
 
 def mismatch_rows(report: RunReport) -> list[str]:
