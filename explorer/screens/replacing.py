@@ -34,7 +34,7 @@ class Replacing(ListingCommands):
         start, end = sorted(self.editor.selection)
         self._origin = start
         self.replace_bar.open(self.editor.selected_text if start[0] == end[0] else "")
-        self._look()
+        self._find_again()
 
     def action_back(self) -> None:
         """Leave the search first."""
@@ -50,7 +50,7 @@ class Replacing(ListingCommands):
             self.editor.show_found({})
             self.set_focus(self.editor)
 
-    def _look(self) -> None:
+    def _find_again(self) -> None:
         """Look anew: the text, or what is looked for, is another."""
         bar = self.replace_bar
         if bar is None or not bar.is_open:
@@ -81,9 +81,9 @@ class Replacing(ListingCommands):
         self._tell()
 
     @on(ReplaceBar.Changed)
-    def _looked_for(self) -> None:
+    def _look_for(self) -> None:
         self._said = ""
-        self._look()
+        self._find_again()
         at = Lines(self.editor.lines).offset(self._origin)
         if self._found:
             self._select(next_match(self._found, at, at, 0))
@@ -120,7 +120,7 @@ class Replacing(ListingCommands):
             self._tell()
             return
         self._put(match.start(), match.end(), new)
-        self._look()
+        self._find_again()
         self._go_on(1)
 
     def _replace_all(self) -> None:
@@ -136,7 +136,7 @@ class Replacing(ListingCommands):
         if number:
             self._said = f"{number} replaced; ctrl+z takes it back"
             self._put(start, end, new)
-        self._look()
+        self._find_again()
 
     def _put(self, start: int, end: int, new: str) -> None:
         """Replace a range as one step of undo; the cursor is behind it then."""
@@ -149,4 +149,4 @@ class Replacing(ListingCommands):
     @on(TextArea.Changed)
     def _text_changed(self, event: TextArea.Changed) -> None:
         if event.text_area is self.editor:
-            self._look()
+            self._find_again()

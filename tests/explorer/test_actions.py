@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,12 @@ def test_the_help_fits_its_width() -> None:
     at = next(i for i, line in enumerate(lines) if "Run the example" in line)
     assert lines[at + 1].startswith(" " * 20), "continued below the text"
     assert " ".join(" ".join(help_lines("ssa", 77)).split()) == " ".join(" ".join(help_lines("ssa")).split())
+
+
+def test_parts_of_the_main_screen_replace_nothing_of_each_other_by_accident() -> None:
+    parts = [part for part in MainScreen.__mro__ if part.__module__.startswith("explorer.")]
+    for number, part in enumerate(parts):
+        for name, member in vars(part).items():
+            later = [p.__name__ for p in parts[number + 1 :] if name in vars(p)]
+            if later and inspect.isfunction(member) and not name.startswith(("__", "on_", "compose")):
+                assert "super()." in inspect.getsource(member), f"{part.__name__}.{name} hides that of {later}"
