@@ -147,6 +147,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("write", ("w",), (), "", "Write the listing to a file", "Listing", "listing"),
     Action("share", ("O",), (), "", "Share: copy, or write a report, a picture or a bundle", "File"),
     Action("save", ("s",), ("ctrl+s",), "save", "Save the file", "File"),
+    Action("open", ("E",), (), "", "Show another file: an open one, one of the folder, or any", "File"),
     Action("save_as", ("S",), (), "", "Save under another name, and go on with that file", "File"),
     Action("goto", ("colon",), ("alt+g",), "", "Go to a line, or line:column, of the pane in focus", "Panes"),
     Action("follow", ("enter",), (), "", "Go to the source of the line, or open the stage", "Listing", "listing"),

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter, NoColor
 
@@ -24,8 +23,9 @@ from explorer.model.presets import Layouts
 from explorer.model.settings import Settings
 from explorer.model.state import State
 from explorer.model.theme_names import TERMINAL, THEMES
+from explorer.open_files import OpenFiles
 from explorer.palette import Commands, Palette
-from explorer.screens.base import EngineFactory
+from explorer.screens.engine import EngineFactory
 from explorer.screens.main import MainScreen
 from explorer.terminal import TerminalDriver, TerminalGone, UnreadableInput
 from explorer.themes import theme
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 LONGEST_GOODBYE = 3.0
 
 
-class ExplorerApp(App[None]):
-    """The explorer of one kernel file."""
+class ExplorerApp(OpenFiles):
+    """The explorer of kernel files."""
 
     TITLE = "mytriton-explore"
     # Not at the bottom, where the run and the problems are.
@@ -55,6 +55,7 @@ class ExplorerApp(App[None]):
         swap: Swap | None = None,
         config: Config | None = None,
         screen: type[MainScreen] = MainScreen,
+        others: Sequence[str] = (),
         **keywords: Any,
     ) -> None:
         super().__init__(**{"driver_class": TerminalDriver, **keywords})
@@ -65,9 +66,7 @@ class ExplorerApp(App[None]):
         self.config = config or Config()
         self.show_theme(self.config.theme or self._remembered_theme())
         self.layouts = Layouts(self.state.get("layout"), self.config.layout)
-        self.main = screen(
-            settings, file or SourceFile(settings.path), swap or Swap(settings.path), engine, self.layouts
-        )
+        self.begin(screen, settings, file, swap, engine, others)
 
     def _remembered_theme(self) -> str:
         remembered = self.state.get("theme")
@@ -95,7 +94,7 @@ class ExplorerApp(App[None]):
         return [NoColor()] if self.no_color else super().get_line_filters()
 
     def get_default_screen(self) -> MainScreen:
-        """The main screen is the only one that stays."""
+        """The screen of the first file."""
         return self.main
 
     def on_mount(self) -> None:
@@ -115,8 +114,9 @@ class ExplorerApp(App[None]):
 
     @on(TerminalGone)
     def _hang_up(self) -> None:
-        self.main.write_swap()
-        self.main.swap.close()
+        for screen in self.file_screens():
+            screen.write_swap()
+            screen.swap.close()
         # Should writing to a terminal that is gone never return: the edits are kept, and the children end with us.
         last_resort = threading.Timer(LONGEST_GOODBYE, os._exit, (1,))
         last_resort.daemon = True

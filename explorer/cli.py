@@ -21,7 +21,7 @@ from explorer.model.settings import Settings
 from explorer.model.theme_names import THEMES
 from explorer.reading import BadInput as BadInput
 from explorer.reading import Misused as Misused
-from explorer.reading import is_bundle, read_source
+from explorer.reading import files_of, is_bundle, read_source
 from explorer.reading import unknown as unknown
 from mytriton.target import BACKENDS, CHIPS
 
@@ -64,6 +64,7 @@ class Options:
     bundle_path: str = ""
     overwrite: bool = False
     seconds: float = 1.0
+    others: tuple[str, ...] = ()
 
     def settings(self) -> Settings:
         """What the UI starts with."""
@@ -127,8 +128,11 @@ def parse(argv: Sequence[str]) -> Options:
     config = _config() if mode in ("ui", "config") else Config()
     if mode == "config":
         return Options("", "", mode, config=config)
-    if found.file is None:
+    if not found.files:
         raise Misused("the following arguments are required: FILE; see mytriton-explore --help")
+    found.file, *others = files_of(found.files) if mode == "ui" else found.files
+    if others and (mode != "ui" or any(map(is_bundle, found.files))):
+        raise Misused(f"{'a bundle' if mode == 'ui' else f'--{mode}'} is about one file, not {len(others) + 1}")
     if found.theme is not None and found.theme not in THEMES:
         raise unknown("theme", found.theme, THEMES)
     backend = found.backend or os.environ.get("MYTRITON_BACKEND") or config.backend
@@ -166,6 +170,7 @@ def parse(argv: Sequence[str]) -> Options:
         _size(found.size),
         overwrite=found.overwrite,
         seconds=_seconds(found.seconds),
+        others=tuple(others),
     )
     if is_bundle(found.file):
         return _of_bundle(options, found)

@@ -43,7 +43,10 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     made.add_argument(
-        "file", metavar="FILE", nargs="?", help="a Python file with at least one @jit kernel, or a bundle (.mtx)"
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help="a Python file with at least one @jit kernel (the UI takes several, and folders), or a bundle (.mtx)",
     )
     what = made.add_argument_group("what to look at")
     what.add_argument(

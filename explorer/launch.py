@@ -35,13 +35,14 @@ def run(options: Options) -> int:
     if bundle is not None:
         app = of_bundle(settings, bundle, options.bundle_path, config=config)
     else:
-        app = ExplorerApp(settings, file=file, config=config)
+        app = ExplorerApp(settings, file=file, config=config, others=options.others)
     app.run(mouse=config.mouse)
-    if app.main.dirty and not app.main.left:
+    kept = [screen.file.path for screen in app.file_screens() if screen.dirty and not screen.left]
+    if kept:
         with suppress(OSError):  # nobody may be there to read it
-            print(
-                "mytriton-explore: your unsaved edits are kept; open the file again to get them back", file=sys.stderr
-            )
+            of = "" if len(kept) == 1 else f" of {', '.join(path.name for path in kept)}"
+            back = f"open the file{'s'[: len(kept) - 1]} again to get them back"
+            print(f"mytriton-explore: your unsaved edits{of} are kept; {back}", file=sys.stderr)
     return app.return_code or 0
 
 

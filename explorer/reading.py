@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from explorer.model.kernel_files import kernel_files
 from explorer.model.source_text import decode
 
 
@@ -24,6 +25,17 @@ def unknown(what: str, name: str, known: Sequence[str], where: str = "") -> BadI
     hint = f"did you mean {near[0]!r}? " if near else ""
     there = "there is" if len(known) == 1 else "there are"
     return BadInput(f"there is no {what} {name!r}{where}; {hint}{there} {', '.join(known)}")
+
+
+def files_of(paths: Sequence[str]) -> list[str]:
+    """The files that are named, and those with kernels of the folders that are."""
+    files = []
+    for path in paths:
+        inside = [str(file) for file, _ in kernel_files(Path(path))] if Path(path).is_dir() else [path]
+        if not inside:
+            raise BadInput(f"no Python file in {path} has a kernel: a function decorated with @jit")
+        files += inside
+    return list(dict.fromkeys(files))
 
 
 def is_bundle(path: str) -> bool:

@@ -58,7 +58,7 @@ class Session:
         self._run_settings = settings
         self._wanted: tuple[str, ...] = ()
         self._asked: tuple[str, ...] = ()
-        self._opened = self._compiled = self._ran = 0
+        self._opened = self._compiled = self._ran = self._since = 0
         self._log_tail = ""
 
     # Requests
@@ -117,6 +117,7 @@ class Session:
     def opened(self, generation: int) -> None:
         """The engine was told to read the module."""
         self._opened, self._opened_text = generation, self.text
+        self._since = self._since or generation
 
     def compiling(self, generation: int) -> None:
         """The engine was told to compile."""
@@ -133,6 +134,14 @@ class Session:
             self.report, self._run_text, self._run_settings = other.report, other._run_text, self.settings
 
     # Events
+
+    def hears(self, event: Event) -> bool:
+        """Whether an event can be about what was asked since this file is shown, and not another."""
+        return self._since > 0 and getattr(event, "generation", self._since) >= self._since
+
+    def put_aside(self) -> None:
+        """Another file is shown from now on."""
+        self._since = 0
 
     def asked(self, event: Event) -> bool:
         """Whether an event answers the newest compilation or run of this session."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
-from typing import Protocol
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.message import Message
 from textual.reactive import Reactive
 from textual.timer import Timer
 from textual.widget import Widget
@@ -17,11 +14,8 @@ from textual.widgets import TextArea
 from explorer.engine.messages import (
     SLOW_STAGES,
     ChildFailed,
-    CompileRequest,
     Event,
     ModuleRead,
-    ReproduceRequest,
-    RunRequest,
     StageFinished,
 )
 from explorer.model import panes, report, runs
@@ -31,6 +25,8 @@ from explorer.model.presets import TALL, Layouts
 from explorer.model.session import Session
 from explorer.model.settings import Settings
 from explorer.model.story import Mode
+from explorer.screens.engine import EngineEvent, EngineFactory
+from explorer.screens.host import host
 from explorer.screens.linking import Linking
 from explorer.widgets.code_view import CodeView
 from explorer.widgets.find_bar import FindBar
@@ -44,31 +40,6 @@ from explorer.widgets.workspace import Workspace
 
 #: Seconds that an edit may wait for the compilation under way before it replaces it, and for its swap file.
 SUPERSEDE_AFTER, SWAP_AFTER = 0.04, 0.2
-
-
-class Engine(Protocol):
-    """What the screen asks of the engine (`explorer.engine.client.Engine`; tests have their own)."""
-
-    async def start(self) -> None: ...
-    def open(self, path: str, text: str, execute: bool = True) -> int: ...
-    def compile(self, request: CompileRequest) -> int: ...
-    def compile_beside(self, request: CompileRequest) -> int: ...
-    def end_beside(self) -> None: ...
-    def run(self, request: RunRequest) -> int: ...
-    def reproduce(self, request: ReproduceRequest) -> int: ...
-    def cancel(self) -> None: ...
-    async def close(self) -> None: ...
-
-
-EngineFactory = Callable[[Callable[[Event], None]], Engine]
-
-
-class EngineEvent(Message):
-    """Something the engine reported, which the session knows by now. Not of stages: they come by the dozen."""
-
-    def __init__(self, event: Event) -> None:
-        super().__init__()
-        self.event = event
 
 
 class MainBase(Linking):
@@ -92,7 +63,7 @@ class MainBase(Linking):
         self.file = file
         self.swap = swap
         self.session = Session(settings, file.saved)
-        self.engine = engine(self._receive)
+        self.engine = engine(self.receive)
         self.chosen: dict[str, str] = {}
         self.modes: dict[str, Mode] = {}
         self.whole: set[str] = {"stages"}
@@ -138,13 +109,13 @@ class MainBase(Linking):
         gc.enable()
 
     async def on_unmount(self) -> None:
-        """Keep unsaved edits, whatever it is that ends the program, and end the children."""
+        """Keep unsaved edits, whatever it is that ends the program."""
         if not self.left:
             self.write_swap()
-        await self.engine.close()
         self.swap.close()
 
-    def _receive(self, event: Event) -> None:
+    def receive(self, event: Event) -> None:
+        """The engine tells something."""
         # A message and a repaint for each of the hundred events of a compilation would take longer than compiling.
         self._arrived.append(event)
         if len(self._arrived) == 1:
@@ -154,6 +125,8 @@ class MainBase(Linking):
 
     def open_module(self) -> None:
         """Tell the engine that the file was opened or saved."""
+        if host(self).main is not self:
+            return  # the engine is another file's now
         settings = self.session.settings
         self.session.opened(self.engine.open(settings.path, self.session.text, settings.execute))
 
@@ -162,6 +135,8 @@ class MainBase(Linking):
         if self._edit_timer is not None:
             self._edit_timer.stop()
             self._edit_timer = None
+        if host(self).main is not self:
+            return
         self._requested = self._wanted()
         self.session.compiling(self.engine.compile(self.session.compile_request(*self._requested)))
         self.update()
@@ -277,7 +252,7 @@ class MainBase(Linking):
                 self.panes[box.pane].show(panes.listing(*about))
         self.panes["source"].show(panes.Listing("source", report.counts(self.session.problems)))
         self.editor.mark(self.session.problems)
-        self.query_one("#header", TextLine).show(*header(self.session, self.dirty))
+        self.query_one("#header", TextLine).show(*header(self.session, self.dirty, host(self).opened_files()))
         width = self.app.size.width - 1
         self.query_one("#resources", TextLine).show(resource_parts(self.session, width))
         strip.show(highlighted(" " + fitted(report.stage_strip(self.session.result), width)))

@@ -9,7 +9,7 @@ from textual import on
 from explorer.engine.messages import RunFinished
 from explorer.model.past_runs import Entry
 from explorer.model.runs import report_lines
-from explorer.screens.base import EngineEvent
+from explorer.screens.engine import EngineEvent
 from explorer.screens.kernel_commands import KernelCommands
 
 

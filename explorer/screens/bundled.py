@@ -11,7 +11,7 @@ from explorer.actions import ACTIONS
 from explorer.model.files import SourceFile, Swap
 from explorer.model.presets import Layouts
 from explorer.model.session import BACKENDS, Settings
-from explorer.screens.base import EngineFactory
+from explorer.screens.engine import EngineFactory
 from explorer.screens.main import MainScreen
 from explorer.share.replay import ONLY_SHOWN, restore_runs, restored
 from explorer.share.source import BundleSource

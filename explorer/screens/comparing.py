@@ -15,7 +15,7 @@ from explorer.engine.messages import SLOW_STAGES
 from explorer.model.compare import table
 from explorer.model.pin import Variant, as_it_is
 from explorer.model.session import BACKENDS, Session
-from explorer.screens.base import EngineEvent
+from explorer.screens.engine import EngineEvent
 from explorer.screens.kernel_commands import KernelCommands
 
 
@@ -201,7 +201,8 @@ class Comparing(KernelCommands):
         return next(found, "BLOCK=")
 
     def _pin_constexpr(self, answer: str) -> None:
-        from explorer.cli import BadInput, defines
+        from explorer.cli import defines
+        from explorer.reading import BadInput
 
         try:
             values = defines([answer.strip()])

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from explorer.screens.asking import Modal
 
-_BOX = """
+BOX = """
 {name} {{
     align: center middle;
     background: $background 60%;
@@ -38,7 +38,7 @@ _BOX = """
 class Confirm(Modal[str]):
     """Asks which of `answers` (label by letter) is meant; the first has the focus. Dismissed with the letter, or ''."""
 
-    DEFAULT_CSS = _BOX.format(name="Confirm")
+    DEFAULT_CSS = BOX.format(name="Confirm")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "answer('')", "cancel"),
         Binding("left", "app.focus_previous", show=False),
@@ -77,7 +77,7 @@ class Choose(Modal[int]):
     """Asks for one of a list; dismissed with its index. `preview` shows what one would be like, also, once nothing is
     chosen, what was there before."""
 
-    DEFAULT_CSS = _BOX.format(name="Choose")
+    DEFAULT_CSS = BOX.format(name="Choose")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "cancel")]
 
     def __init__(
@@ -128,7 +128,7 @@ class Choose(Modal[int]):
 class Ask(Modal[str]):
     """Asks for a line of text."""
 
-    DEFAULT_CSS = _BOX.format(name="Ask")
+    DEFAULT_CSS = BOX.format(name="Ask")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "cancel")]
 
     def __init__(self, question: str, value: str) -> None:

@@ -12,7 +12,7 @@ from explorer.engine.messages import Reproduced, ReproduceRequest
 from explorer.model import failure, panes
 from explorer.model.backend_result import Result
 from explorer.model.links import links_of
-from explorer.screens.base import EngineEvent
+from explorer.screens.engine import EngineEvent
 from explorer.screens.kernel_commands import KernelCommands
 from explorer.widgets.code_view import CodeView
 

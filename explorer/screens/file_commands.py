@@ -9,6 +9,7 @@ from pathlib import Path
 
 from explorer.model.files import Swap
 from explorer.screens.base import MainBase
+from explorer.screens.host import host
 
 
 class FileCommands(MainBase):
@@ -130,8 +131,9 @@ class FileCommands(MainBase):
         self.confirm(f"{self.file.path.name} has unsaved edits.", answers, answered)
 
     def _leave(self) -> None:
-        self.left = True
-        self.swap.clear()
+        for screen in host(self).file_screens():
+            screen.left = True
+            screen.swap.clear()
         self.app.exit()
 
     def offer_recovery(self) -> None:

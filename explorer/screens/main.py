@@ -16,6 +16,7 @@ from explorer.screens.comparing import Comparing
 from explorer.screens.editing import Editing
 from explorer.screens.everywhere import Everywhere
 from explorer.screens.failing import Failing
+from explorer.screens.many_files import ManyFiles
 from explorer.screens.replacing import Replacing
 from explorer.screens.sharing import Sharing
 from explorer.screens.watching import Watching
@@ -34,7 +35,17 @@ def bindings(actions: Iterable[Action]) -> list[BindingType]:
 
 
 class MainScreen(
-    Sharing, Replacing, Editing, Failing, Watching, Comparing, Benching, Appearance, Arranging, Everywhere
+    Sharing,
+    ManyFiles,
+    Replacing,
+    Editing,
+    Failing,
+    Watching,
+    Comparing,
+    Benching,
+    Appearance,
+    Arranging,
+    Everywhere,
 ):
     """Everything on one screen."""
 

@@ -13,7 +13,7 @@ from textual import on
 from explorer.engine.messages import SLOW_STAGES, CompileFinished, ModuleRead
 from explorer.model import report
 from explorer.model.session import BACKENDS
-from explorer.screens.base import EngineEvent
+from explorer.screens.engine import EngineEvent
 from explorer.screens.listing_commands import ListingCommands
 from explorer.share.record import Made, command, complete, copied
 

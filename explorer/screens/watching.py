@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.model.files import Stamp
 from explorer.screens.file_commands import FileCommands
+from explorer.screens.host import host
 
 #: Seconds between two looks. A change counts once two looks agree: editors do not write files all at once.
 WATCH_EVERY = 0.2
@@ -18,9 +19,11 @@ class Watching(FileCommands):
     def watch_file(self) -> None:
         """Begin."""
         self._seen = self.file.stamp()
-        self.set_interval(WATCH_EVERY, self._look)
+        self.set_interval(WATCH_EVERY, self._look_at_file)
 
-    def _look(self) -> None:
+    def _look_at_file(self) -> None:
+        if host(self).main is not self:
+            return  # it is looked at when it is shown again
         stamp = self.file.stamp()
         settled, self._seen = stamp == self._seen, stamp
         if stamp is None or not settled or stamp in (self.file.read_stamp, self._told):

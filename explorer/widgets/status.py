@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from explorer.actions import key_bar
+from explorer.model.kernel_files import OpenedFile
 from explorer.model.report import no_figures
 from explorer.model.resources import strip
 from explorer.model.session import Session
@@ -16,14 +17,19 @@ from explorer.widgets.text_line import Part, fitted
 Parts = list[Part]
 
 
-def header(session: Session, dirty: bool) -> tuple[Parts, Parts]:
-    """File, kernel and example on the left; backend, target and what is going on on the right."""
+def header(session: Session, dirty: bool, files: Sequence[OpenedFile]) -> tuple[Parts, Parts]:
+    """File (and which of them), kernel and example on the left; backend, target and what is going on on the right."""
     settings, info = session.settings, session.kernel_info
     left = [Part(f" {Path(settings.path).name}", "keyword")]
     if session.bundle:
         left.append(Part(f" {Path(session.bundle).name}, read-only", "doubtful"))
+    if len(files) > 1:
+        number = next((n for n, file in enumerate(files, start=1) if file.shown), 1)
+        left.append(Part(f" {number}/{len(files)}", "number", "open"))
     if dirty:
         left.append(Part(" [edited]", "doubtful"))
+    if others := sum(file.edited and not file.shown for file in files):
+        left.append(Part(f" +{others} [edited]", "doubtful", "open"))
     if session.module_changed:
         left.append(Part(" module changed, save to reload", "doubtful"))
     kernel = session.result.kernel or (info.name if info is not None else "")

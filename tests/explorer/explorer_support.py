@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +35,7 @@ from explorer.model.result import (
     StageView,
 )
 from explorer.model.settings import Settings
+from explorer.screens.main import MainScreen
 
 SOURCE = """\
 import mytriton
@@ -210,9 +211,13 @@ class Explorer:
 
     def __init__(self, app: ExplorerApp, pilot: Pilot[None]) -> None:
         self.app, self.pilot = app, pilot
-        self.main = app.main
         assert isinstance(app.main.engine, FakeEngine)
         self.engine = app.main.engine
+
+    @property
+    def main(self) -> MainScreen:
+        """The screen of the file that is shown."""
+        return self.app.main
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -260,12 +265,14 @@ async def explorer(
     size: tuple[int, int] = (120, 40),
     answered: bool = True,
     config: Config | None = None,
+    others: Sequence[str] = (),
     **settings: object,
 ) -> AsyncIterator[Explorer]:
     """An explorer of `path` (made if it is not there) that has compiled it once."""
     if not path.exists():
         path.write_text(SOURCE)
-    app = ExplorerApp(Settings(str(path), **settings), engine=FakeEngine, driver_class=CountingDriver, config=config)  # type: ignore[arg-type]
+    started = Settings(str(path), **settings)  # type: ignore[arg-type]
+    app = ExplorerApp(started, engine=FakeEngine, driver_class=CountingDriver, config=config, others=others)
     async with app.run_test(size=size, headless=False) as pilot:
         running = Explorer(app, pilot)
         await pilot.pause()

@@ -90,7 +90,7 @@ def file(name: str, content: str | bytes) -> str:
         (["tow.py"], "tow.py does not exist; did you mean two.py?"),
         (["absent/nowhere.py"], "absent/nowhere.py does not exist; check the path"),
         (["two.py/x"], "two.py/x cannot be read (Not a directory); check its permissions"),
-        (["."], ". is a directory; name a kernel file, such as two.py"),
+        ([".", "--stages"], ". is a directory; name a kernel file, such as two.py"),
     ],
 )
 def test_what_needs_no_look_into_the_file(capsys: pytest.CaptureFixture[str], argv: list[str], message: str) -> None:

@@ -1,0 +1,65 @@
+"""Files with kernels: which there are in a folder, and what a path that is being typed may become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """A file that is open."""
+
+    path: Path
+    edited: bool = False
+    shown: bool = False
+
+    @property
+    def words(self) -> str:
+        """What there is to say about it in a list."""
+        return "  ".join([*(["shown"] if self.shown else ["open"]), *(["[edited]"] if self.edited else [])])
+
+
+#: Files of a folder that are looked at, and bytes of one.
+MOST, LARGEST = 500, 1_000_000
+
+_KERNEL = re.compile(rb"^\s*@(?:\w+\.)*jit\b", re.MULTILINE)
+
+
+def kernel_count(path: Path) -> int:
+    """How many functions of a file are decorated as kernels; 0 of one that cannot be read."""
+    with suppress(OSError), open(path, "rb") as file:
+        return len(_KERNEL.findall(file.read(LARGEST)))
+    return 0
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        yield from sorted(p for p in folder.iterdir() if p.suffix == ".py" and p.is_file())[:MOST]
+
+
+def kernel_files(folder: Path) -> list[tuple[Path, int]]:
+    """The Python files of a folder that have kernels, and how many. Reads all of them: not for the screen's loop."""
+    return [(path, count) for path in _python_files(folder) if (count := kernel_count(path))]
+
+
+def completions(typed: str, folder: Path) -> list[Path]:
+    """The folders and Python files that a path may become; one that is not absolute begins in `folder`."""
+    whole = folder / Path(typed).expanduser()
+    parent, start = (whole, "") if typed.endswith("/") or not typed else (whole.parent, whole.name)
+    with suppress(OSError):
+        return sorted(
+            (
+                path
+                for path in parent.iterdir()
+                if path.name.startswith(start)
+                and (start.startswith(".") or not path.name.startswith("."))
+                and path.name != "__pycache__"
+                and (path.is_dir() or path.suffix == ".py")
+            ),
+            key=lambda path: (path.is_dir(), path.name),
+        )[:MOST]
+    return []

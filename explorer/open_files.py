@@ -1,0 +1,106 @@
+"""The files that are open: one main screen each, and one engine for the one that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from textual.app import App
+
+from explorer.engine.messages import Event
+from explorer.model.files import SourceFile, Swap
+from explorer.model.kernel_files import OpenedFile
+from explorer.model.presets import Layouts
+from explorer.model.settings import Settings
+from explorer.screens.engine import EngineFactory
+from explorer.screens.main import MainScreen
+
+
+class OpenFiles(App[None]):
+    """Mixed into the application. `main` is the screen of the file that is shown."""
+
+    main: MainScreen
+    layouts: Layouts
+
+    def begin(
+        self,
+        screen: type[MainScreen],
+        settings: Settings,
+        file: SourceFile | None,
+        swap: Swap | None,
+        engine: EngineFactory,
+        others: Sequence[str],
+    ) -> None:
+        """Make the screen of the first file; that of each of the `others` is made when it is shown first."""
+        self._class = screen
+        self._settings = settings
+        self._engine = engine(self._heard)
+        self._screens: list[MainScreen] = []
+        self.main = self._screen(settings, file or SourceFile(settings.path), swap or Swap(settings.path))
+        self._order = list(dict.fromkeys([self.main.file.path, *map(Path, others)]))
+
+    def _screen(self, settings: Settings, file: SourceFile, swap: Swap) -> MainScreen:
+        screen = self._class(settings, file, swap, lambda receive: self._engine, self.layouts)
+        self.install_screen(screen, f"file-{len(self._screens)}")
+        self._screens.append(screen)
+        return screen
+
+    def _heard(self, event: Event) -> None:
+        if self.main.session.hears(event):
+            self.main.receive(event)
+
+    async def on_unmount(self) -> None:
+        """End the children."""
+        await self._engine.close()
+
+    def file_screens(self) -> Sequence[MainScreen]:
+        """The screens of the files that were shown."""
+        return self._screens
+
+    def opened_files(self) -> Sequence[OpenedFile]:
+        """All open files, in the order in which they were opened."""
+        shown = {screen.file.path.resolve(): screen for screen in self._screens}
+        paths = dict.fromkeys([*(path.resolve() for path in self._order), *shown])
+        first_names = {path.resolve(): path for path in self._order}
+        files = []
+        for path in paths:
+            screen = shown.get(path)
+            if screen is not None or path in first_names:
+                edited = screen is not None and screen.dirty
+                name = screen.file.path if screen is not None else first_names[path]
+                files.append(OpenedFile(name, edited, screen is self.main))
+        return files
+
+    def open_file(self, name: str) -> None:
+        """Show a file; open it if it is not yet."""
+        path = Path(name)
+        screen = next((s for s in self._screens if s.file.path.resolve() == path.resolve()), None)
+        if screen is None:
+            try:
+                file = SourceFile(name)
+            except (OSError, UnicodeError) as error:
+                self.notify(str(error), title=f"{name} cannot be opened", severity="error", markup=False)
+                return
+            backend = self.main.session.backend
+            settings = replace(self._settings, path=name, kernel=None, example=0, signature="", backend=backend)
+            screen = self._screen(settings, file, Swap(name))
+            if path.resolve() not in {other.resolve() for other in self._order}:
+                self._order.append(path)
+        self._show(screen)
+
+    def _show(self, screen: MainScreen) -> None:
+        while self.screen is not self.main and len(self.screen_stack) > 1:
+            self.pop_screen()
+        if screen is self.main:
+            return
+        self.main.put_aside()
+        self.main = screen
+        # Textual lets the first screen stay below the others, and nothing take its place.
+        with self.batch_update():
+            if len(self.screen_stack) > 1:
+                self.pop_screen()
+            if screen is not self._screens[0]:
+                self.push_screen(screen)
+        if screen.is_mounted:
+            screen.take_up()
