@@ -181,9 +181,10 @@ class CodeView(PaintedLines, can_focus=True):
 
     def search(self, query: str) -> None:
         """Mark every occurrence of `query` (no letter case unless it has capitals)."""
-        self._query = query
-        self._strips.clear()
-        self.refresh()
+        if query != self._query:
+            self._query = query
+            self._strips.clear()
+            self.refresh()
 
     # Mouse
 

@@ -136,10 +136,16 @@ class PaintedLines(WithBar, ChangedRows, ScrollView):
                 text = self._text(row, line, row_style, mark, value, span)
                 text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, self._base + row_style)
                 gutter = self._gutter(row_style, linked, cursor, mark, value)
-                strip = self._strips[key] = Strip([*gutter, *text.apply_offsets(scroll_x, row)], width)
+                strip = self._strips[key] = Strip([*gutter, *text], width)
             return strip
 
         return make
+
+    def render_line(self, y: int) -> Strip:
+        """A row with the places of its text, for the mouse to select: they are dear, and painting needs none."""
+        strip, (scroll_x, scroll_y) = self.row(y), self.scroll_offset
+        text = strip.crop(GUTTER).apply_offsets(scroll_x, scroll_y + y)
+        return Strip([*strip.crop(0, GUTTER), *text], strip.cell_length)
 
     def _blank(self, width: int) -> Strip:
         strip = self._strips.get((width,))
@@ -171,9 +177,10 @@ class PaintedLines(WithBar, ChangedRows, ScrollView):
         if self.stale:
             segments = [Segment(line, self._style("comment") + row_style)]
         else:
-            segments, at = [], 0
+            segments, at, plain = [], 0, not row_style
             for length, name in self._highlighted.tokens(row):
-                segments.append(Segment(line[at : at + length], self._style(name) + row_style))
+                style = self._style(name)
+                segments.append(Segment(line[at : at + length], style if plain else style + row_style))
                 at += length
         strip = Strip([segment for segment in segments if segment.text])
         for start, end in mark.ranges if mark else ():

@@ -40,8 +40,8 @@ class ChangedRows(_Base):
         """Row `y` of the window."""
         return self.row_maker()(y)
 
-    def render_line(self, y: int) -> Strip:
-        """Row `y` of the window, which is remembered."""
+    def row(self, y: int) -> Strip:
+        """Row `y` of the window as it is painted, which is remembered."""
         if self._checking:  # what is remembered may be of before, and is still to be compared
             return self.make_row(y)
         strip = self._rows.get(y)
@@ -49,10 +49,14 @@ class ChangedRows(_Base):
             strip = self._rows[y] = self.make_row(y)
         return strip
 
+    def render_line(self, y: int) -> Strip:
+        """Row `y` for those who ask what is at a place of the window."""
+        return self.row(y)
+
     def render_lines(self, crop: Region) -> list[Strip]:
         """Rows of the window, without what Textual does for borders and the like."""
         filtered = self.filtered()
-        strips = [filtered(self.render_line(y)) for y in crop.line_range]
+        strips = [filtered(self.row(y)) for y in crop.line_range]
         whole = crop.column_span == (0, self.size.width)
         return strips if whole else [strip.crop(*crop.column_span) for strip in strips]
 
@@ -141,8 +145,8 @@ class Painter(Compositor):
 def _rows(widget: Widget, region: Region) -> Callable[[int], Strip]:
     """Gives the rows of a widget."""
     if isinstance(widget, ChangedRows):
-        filtered, line = widget.filtered(), widget.render_line
-        return lambda row: filtered(line(row))
+        filtered, made = widget.filtered(), widget.row
+        return lambda row: filtered(made(row))
     # Others are better asked once for all their rows.
     return widget.render_lines(Region(0, 0, region.width, region.height)).__getitem__
 

@@ -166,6 +166,7 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
         same are kept."""
         if not self._styles_by_name:
             self._rows_made.clear()
+            self._style("")  # looked up now: rows that TextArea remembers ask for none, and all would be made each time
             if self._theme is not None:
                 self._theme.apply_css(self)
         width, (left, top), count = self.size.width, self.scroll_offset, self.document.line_count
