@@ -119,7 +119,9 @@ def linked(links: Links, place: Place | None, ways: Iterable[tuple[Frame, ...]] 
     rows = links.rows(place)
     if rows or place is None or place.frames:
         return rows
-    return sorted({row for frames in ways for row in links.rows(Place(place.line, frames))})
+    starts = links.linked
+    callers = {next((f.line for f in frames if not f.path and f.line in starts), None) for frames in ways}
+    return sorted({row for line in callers if line is not None for row in starts[line]})
 
 
 def source_lines(ways: Iterable[Sequence[Frame]], place: Place) -> list[int]:

@@ -61,13 +61,13 @@ async def test_a_cursor_move_repaints_two_rows_and_few_bytes(monkeypatch: pytest
         app = view.app
         assert isinstance(app, ViewApp)
         rendered: list[int] = []
-        render_line = view.render_line
+        made = view.row
 
         def recorded(y: int) -> Strip:
             rendered.append(y)
-            return render_line(y)
+            return made(y)
 
-        monkeypatch.setattr(view, "render_line", recorded)
+        monkeypatch.setattr(view, "row", recorded)
         before = app.written
         view.action_move(1)
         await settled(pilot)
