@@ -182,7 +182,9 @@ class PaintedLines(WithBar, ChangedRows, ScrollView):
                 style = self._style(name)
                 segments.append(Segment(line[at : at + length], style if plain else style + row_style))
                 at += length
-        strip = Strip([segment for segment in segments if segment.text])
+        strip = Strip([segment for segment in segments if segment.text], len(line) if line.isascii() else None)
+        if not (mark or value or self._query or span):
+            return strip
         for start, end in mark.ranges if mark else ():
             name = "code--fault" if mark is not None and mark.kind == "failed" else "code--word"
             strip = restyle(strip, line, start, end, self._style(name))
