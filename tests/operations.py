@@ -35,6 +35,11 @@ def helper(a, b=1):
 
 
 @triton.jit
+def pairs(a, i, b, j):
+    return a * b, i + j
+
+
+@triton.jit
 def k(x, y, out, n, u, B: tl.constexpr):
     i = tl.arange(0, 8)
     p = x + i
@@ -134,7 +139,8 @@ ROWS: dict[str, dict[str, str]] = {
         "item": "tl.sum(f, 0, keep_dims=True).item()",
     },
     "reductions": {
-        **_same("sum max min xor_sum reduce_or", "tl.@(h, 0)"),
+        **_same("sum max min xor_sum reduce_or argmax argmin", "tl.@(h, 0)"),
+        "return_indices": "tl.max(f, 0, return_indices=True)[1]",
         "of two axes": "tl.sum(f[:, None] * g, 1)",
         "softmax": "tl.softmax(f)",
     },
@@ -144,6 +150,17 @@ ROWS: dict[str, dict[str, str]] = {
         "make_tensor_descriptor": "tl.make_tensor_descriptor(x, [n], [1], [8]).load([u])",
         "load_tensor_descriptor": "tl.load_tensor_descriptor(tl.make_tensor_descriptor(x, [n], [1], [8]), [u])",
         "store_tensor_descriptor": _STORED,
+    },
+    "scans": {
+        **_same("cumsum cumprod", "tl.@(f, 0)"),
+        "associative_scan": "tl.associative_scan((f, i), 0, pairs)[1]",
+        "reduce": "tl.reduce(f, 0, helper)",
+    },
+    "orders": {
+        **_same("sort flip bitonic_merge", "tl.@(f)"),
+        "topk": "tl.topk(f, 4)",
+        **_same("join interleave cat", "tl.@(f, g)"),
+        "split": "tl.split(tl.reshape(f, (4, 2)))[1]",
     },
     "random numbers": {
         **_same("rand randint randn", "tl.@(u, i)"),

@@ -70,6 +70,8 @@ class ProgramWriter(ShapeWriter):
             self.built_in()
         elif chance < 0.65:
             self.exchange()
+        elif chance < 0.69:
+            self.order()
         else:
             super().statement(depth)
 

@@ -83,7 +83,7 @@ class ShapeWriter(Writer):
         operations = ["max", "min"]
         if type_ in BITS:
             operations += ["sum", "xor_sum"] if type_ != "int1" else ["sum"]
-        elif self.chance(0.5):
+        elif self.chance(0.5) and (type_ not in FLOATS[:2] or prod(self.shape) <= 256):
             # Whole numbers, so few and small that every order of additions gives the same.
             operations = ["sum"]
             whole = f"tl.where(tl.abs({text}) < 100, tl.floor({text}), 0.0)"
@@ -95,6 +95,18 @@ class ShapeWriter(Writer):
         # Which zero of two is the larger is free.
         zero = " + 0.0" if type_ in FLOATS else ""
         return Expr(f"(tl.{operation}({text}{axis}){zero}).to(tl.{result})", result, False)
+
+    def order(self) -> None:
+        """A block in another order along an axis, or scanned."""
+        value = self.any(block=True)
+        axis = self.random.randrange(len(self.shape))
+        text, type_ = value.text, value.type
+        made = [f"tl.flip({text}, {axis})"]
+        if type_ in BITS and type_ != "int1":
+            backwards = self.pick(("", ", reverse=True"))
+            made += [f"tl.cumsum({text}, axis={axis}{backwards}).to(tl.{type_})"]
+            made += [f"tl.sort({text}, {len(self.shape) - 1}, descending={self.chance(0.5)})"]
+        self.fresh(Expr(self.pick(made), type_))
 
     def reduce(self) -> None:
         """A row or column of a tile, its reduction, and the tile combined with both; or one number of all elements."""

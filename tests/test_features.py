@@ -10,6 +10,7 @@ from tests import (
     feature_kernels_dots,
     feature_kernels_helpers,
     feature_kernels_randoms,
+    feature_kernels_scans,
     feature_kernels_shapes,
     feature_kernels_windows,
 )
@@ -21,6 +22,7 @@ MODULES = (
     feature_kernels_dots,
     feature_kernels_helpers,
     feature_kernels_randoms,
+    feature_kernels_scans,
     feature_kernels_shapes,
     feature_kernels_windows,
 )

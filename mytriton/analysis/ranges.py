@@ -96,7 +96,7 @@ _EXACT: dict[type[Op], Callable[..., Range | None]] = {
     ops.Maximum: lambda x, y: Range(max(x.low, y.low), max(x.high, y.high)),
     ops.Minimum: lambda x, y: Range(min(x.low, y.low), min(x.high, y.high)),
     **dict.fromkeys(
-        (ops.Splat, ops.Cast, ops.Bitcast, ops.Reshape, ops.Transpose, ops.Broadcast, Convert), lambda x: x
+        (ops.Splat, ops.Cast, ops.Bitcast, ops.Reshape, ops.Transpose, ops.Broadcast, ops.Pick, Convert), lambda x: x
     ),
 }
 

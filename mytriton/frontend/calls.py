@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import BoundArguments, signature
 from typing import Any
@@ -33,11 +33,18 @@ class Calls(Loops):
         self._chain = [semantics.kernel]
         self._trees: dict[tuple[int, Span], t.Tree] = {}
         self._calls = 0
+        semantics.call = self._call_with
 
     @property
     def in_helper(self) -> bool:
         """Whether the statement that is lowered is one of a helper."""
         return len(self._chain) > 1
+
+    def _call_with(self, function: Operand, args: Sequence[Operand], span: Span) -> Item:
+        """The result of a function that a rule was given, of the language or a helper."""
+        call = t.Call(span, function.expr, (), ())
+        builtin = self._callee(function, call)
+        return builtin.rule(self.semantics, span, **builtin.bind(call, args, {}))
 
     def helper(self, function: Any, call: t.Call) -> Builtin:
         if isinstance(function, ConstexprFunction):

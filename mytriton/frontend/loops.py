@@ -14,17 +14,13 @@ from mytriton.frontend.ranges import Bounds, loop_bounds
 from mytriton.frontend.regions import Differ, block, realized, same, substitute
 from mytriton.frontend.scope import ON, Flow
 from mytriton.frontend.semantics import is_poison
-from mytriton.frontend.values import POISON, Item, Known, Mistake, Poison
+from mytriton.frontend.values import POISON, Item, Known, Mistake, Poison, Silent
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
 from mytriton.types import Type
 
 _STATIC = "write tl.static_range, which unrolls the loop: its variable is a constexpr"
-
-
-class Silent(Exception):
-    """A statement cannot be lowered because of a mistake that was reported already."""
 
 
 class Loops(Branches):

@@ -9,21 +9,16 @@ _TYPES = "the types are int1, int8 to int64, uint8 to uint64, float16, bfloat16,
 _FLOAT8 = f"{_TYPES}; an array of float8 can be passed as uint8"
 _POINTERS = "make descriptors in the kernel, with tl.make_tensor_descriptor"
 _ATOMIC = "let each program store to an element of its own, and combine these in a second launch"
-_INDEX = "reduce the indices of the elements that equal the extremum: tl.min(tl.where(x == m, index, large), axis)"
-_REDUCE = "the reductions are tl.sum, max, min, xor_sum and reduce_or"
-_SCAN = "sum what comes before each element: tl.sum(tl.where(i[None, :] <= i[:, None], x[None, :], 0), axis=1)"
 _DOT = "multiply by the scales first: tl.dot(a * a_scale, b * b_scale)"
 _MOVE = "store the block, and load its elements in the order they are needed"
 _OPERATORS = "write it with operators and functions of tl"
 _ANNOTATION = "run-time values have no class here; ask x.dtype and x.shape"
 
 _INSTEAD = {
-    "argmax argmin": _INDEX,
-    "associative_scan cumprod cumsum": _SCAN,
     "atomic_add atomic_and atomic_cas atomic_load atomic_max atomic_min atomic_or atomic_poll atomic_store "
     "atomic_xchg atomic_xor": _ATOMIC,
     "tensor_descriptor": _POINTERS,
-    "bitonic_merge cat flip gather interleave join sort split topk": _MOVE,
+    "gather": _MOVE,
     "block_type": "a block's type is x.type",
     "condition": "write the condition by itself: while x > 0:",
     "const constexpr_type slice tensor tuple void": _ANNOTATION,
@@ -32,7 +27,6 @@ _INSTEAD = {
     "float8e4b15 float8e4b8 float8e4nv float8e5 float8e5b16": _FLOAT8,
     "histogram": "sum comparisons: tl.sum((x[:, None] == bins[None, :]).to(tl.int32), axis=0)",
     "inline_asm_elementwise map_elementwise": _OPERATORS,
-    "reduce": _REDUCE,
     "target_info": "a kernel is the same for every target",
 }
 

@@ -20,8 +20,10 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     libdevice,
     mathematics,
     memory,
+    orders,
     randoms,
     reductions,
+    scans,
     shapes,
     windows,
 )

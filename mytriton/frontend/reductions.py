@@ -22,7 +22,7 @@ from mytriton.types import ScalarType, element_of, f32, i32, is_float, shape_of,
 _OF_TWO: dict[type[Op], str] = {ops.Maximum: "larger", ops.Minimum: "smaller"}
 
 
-def _numbers(s: Semantics, input: Operand, name: str) -> tuple[Value, ScalarType]:
+def numbers(s: Semantics, input: Operand, name: str) -> tuple[Value, ScalarType]:
     """What is reduced, and the type of its elements."""
     value = s.value(input)
     element = element_of(value.type)
@@ -54,6 +54,19 @@ def _reduce(
     return s.reshape(reduced, (*shape[:number], 1, *shape[number + 1 :])) if keep else reduced
 
 
+def sum_type(s: Semantics, element: ScalarType, dtype: Operand | None, name: str) -> ScalarType:
+    """The type in which elements are added up or multiplied."""
+    dtype = given(dtype)
+    if dtype is not None:
+        element = s.dtype(dtype)
+        if element.kind == "bool":
+            message = f"tl.{name} does not add bools as bools"
+            raise Mistake("MT203", message, dtype.span, "leave dtype out to count them")
+    elif element.kind != "float" and element.bits < 32:
+        element = i32 if element.kind == "int" and element.signed else u32
+    return element
+
+
 @builtin(tl.sum, method=True)
 def _sum(
     s: Semantics,
@@ -63,15 +76,8 @@ def _sum(
     keep_dims: Operand | None = None,
     dtype: Operand | None = None,
 ) -> Item:
-    value, element = _numbers(s, input, "sum")
-    dtype = given(dtype)
-    if dtype is not None:
-        element = s.dtype(dtype)
-        if element.kind == "bool":
-            raise Mistake("MT203", "tl.sum does not add bools as bools", dtype.span, "leave dtype out to count them")
-    elif element.kind != "float" and element.bits < 32:
-        element = i32 if element.kind == "int" and element.signed else u32
-    return _reduce(s, input, s.builder.cast(value, element), axis, keep_dims, ops.Add)
+    value, element = numbers(s, input, "sum")
+    return _reduce(s, input, s.builder.cast(value, sum_type(s, element, dtype, "sum")), axis, keep_dims, ops.Add)
 
 
 def _extremum(function: Callable[..., Any], op: type[Op], of_nan: type[Op]) -> None:
@@ -88,10 +94,8 @@ def _extremum(function: Callable[..., Any], op: type[Op], of_nan: type[Op]) -> N
         propagate_nan: Operand | None = None,
     ) -> Item:
         if return_indices is not None and s.known(return_indices, "`return_indices`"):
-            message = f"tl.{name} with `return_indices` is not supported yet: a reduction combines single values so far"
-            hint = f"reduce the indices of what equals the {name}imum: tl.min(tl.where(x == m, index, large), axis)"
-            raise Mistake("MT135", message, return_indices.span, hint)
-        value, element = _numbers(s, input, name)
+            return Tuple(_with_indices(s, input, axis, keep_dims, op, name))
+        value, element = numbers(s, input, name)
         if element.bits < 32:
             value = s.builder.cast(value, f32 if element.kind == "float" else i32)
         chosen = of_nan if propagates_nan(s, propagate_nan) and is_float(value.type) else op
@@ -100,6 +104,51 @@ def _extremum(function: Callable[..., Any], op: type[Op], of_nan: type[Op]) -> N
     builtin(function, method=True)(rule)
 
 
+def _with_indices(
+    s: Semantics, input: Operand, axis: Operand | None, keep_dims: Operand | None, op: type[Op], name: str
+) -> tuple[Value, Value]:
+    """The extremum along an axis and the first index that has it, in the elements' own type; where all are NaN the
+    first of all."""
+    value, element = numbers(s, input, name)
+    value = s.builder.cast(value, i32) if element.kind == "bool" else value
+    shape, along = shape_of(value.type), given(axis)
+    if along is None and len(shape) != 1:
+        hint = "name the axis, or make it one axis first: x.ravel()"
+        message = f"the index of tl.{name} needs an axis: {s.describe(input)} has {len(shape)}"
+        raise Mistake("MT221", message, input.span, hint)
+    number = 0 if along is None else axis_argument(s, along, len(shape), s.describe(input))
+    kept = (*shape[:number], 1, *shape[number + 1 :])
+    add, alone = s.builder.add, tuple(n if a == number else 1 for a, n in enumerate(shape))
+    best = add(ops.Reduce, source=value, axis=number, combine=op.opcode)
+    spread = s.broadcast(s.reshape(best, kept), shape)
+    found = add(ops.CmpEq, lhs=value, rhs=spread)
+    if is_float(value.type):
+        found = add(ops.Or, lhs=found, rhs=add(ops.CmpNe, lhs=spread, rhs=spread))
+    index = s.broadcast(s.reshape(add(ops.Arange, start=0, end=shape[number]), alone), shape)
+    others = s.builder.constant(shape[number] - 1, i32, shape)
+    first = add(ops.Select, condition=found, if_true=index, if_false=others)
+    where = add(ops.Reduce, source=first, axis=number, combine="minimum")
+    if keep_dims is not None and s.known(keep_dims, "`keep_dims`"):
+        return s.reshape(best, kept), s.reshape(where, kept)
+    return best, where
+
+
+def _index_of(function: Callable[..., Any], op: type[Op]) -> None:
+    def rule(
+        s: Semantics,
+        span: Span,
+        input: Operand,
+        axis: Operand,
+        tie_break_left: Operand | None = None,
+        keep_dims: Operand | None = None,
+    ) -> Item:
+        return _with_indices(s, input, axis, keep_dims, op, function.__name__)[1]
+
+    builtin(function, method=True)(rule)
+
+
+_index_of(tl.argmax, ops.Maximum)
+_index_of(tl.argmin, ops.Minimum)
 _extremum(tl.max, ops.Maximum, ops.MaximumNan)
 _extremum(tl.min, ops.Minimum, ops.MinimumNan)
 
@@ -110,7 +159,7 @@ def _bitwise(function: Callable[..., Any], op: type[Op]) -> None:
     def rule(
         s: Semantics, span: Span, input: Operand, axis: Operand | None = None, keep_dims: Operand | None = None
     ) -> Item:
-        value, element = _numbers(s, input, name)
+        value, element = numbers(s, input, name)
         if element.kind == "float":
             raise Mistake(
                 "MT203", f"tl.{name} takes integers and bools, got {s.describe(input)}", input.span, s.whole(input)

@@ -6,6 +6,8 @@ kernel's author got wrong is raised as a `Mistake`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from mytriton.frontend import constants
 from mytriton.frontend.folding import Folding
 from mytriton.frontend.values import Aggregate, Item, Known, Mistake, Operand, Poison, is_number, number_type
@@ -52,6 +54,9 @@ _RANK = {"bool": 0, "int": 1, "float": 2}
 
 class Semantics(Folding):
     """Applies the rules to one kernel, appending to `builder`."""
+
+    #: Calls a function that a rule was given; set by what lowers calls.
+    call: Callable[[Operand, Sequence[Operand], Span], Item]
 
     # --- run-time values ---
 

@@ -126,6 +126,10 @@ class Mistake(Exception):
         self.diagnostic = Diagnostic(code, message, span, labels=tuple(labels), hint=hint, stage="ssa")
 
 
+class Silent(Exception):
+    """A statement cannot be lowered because of a mistake that was reported already."""
+
+
 def number_type(known: Known) -> ScalarType:
     """The type of a known number."""
     return known.type or constants.type_of(known.value)

@@ -154,6 +154,10 @@ def _reduce(op: ops.Reduce, source: Array) -> Array:
     return np.asarray(left[0])
 
 
+def _pick(op: ops.Pick, source: Array) -> Array:
+    return np.asarray(np.take(source, (np.arange(op.extent) & op.keep) ^ op.flip, op.axis))
+
+
 def _dot(op: ops.Dot, lhs: Array, rhs: Array, acc: Array) -> Array:
     # Integers wrap in i32; NumPy multiplies floats in the order that is fastest on this machine.
     return np.asarray(acc + np.matmul(lhs.astype(acc.dtype), rhs.astype(acc.dtype)))
@@ -168,6 +172,7 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Reshape: lambda op, source: np.reshape(source, op.shape),
     ops.Transpose: lambda op, source: np.transpose(source, op.order),
     ops.Reduce: _reduce,
+    ops.Pick: _pick,
     ops.Dot: _dot,
     ops.Arange: _arange,
     ops.AddPtr: _add_ptr,

@@ -12,7 +12,7 @@ from typing import Any
 from mytriton.language.kernel_only import kernel_only
 from mytriton.language.math import PropagateNan
 
-__all__ = ["max", "min", "reduce_or", "softmax", "sum", "xor_sum"]
+__all__ = ["argmax", "argmin", "max", "min", "reduce_or", "softmax", "sum", "xor_sum"]
 
 
 def sum(input: Any, axis: int | None = None, keep_dims: bool = False, dtype: Any = None) -> Any:
@@ -31,7 +31,8 @@ def max(
 ) -> Any:
     """The largest element. As in Triton, floats of 16 bits become float32 and smaller integers and bools int32; other
     types stay. NaN elements are ignored, unless `propagate_nan` is `tl.PropagateNan.ALL`; the result is NaN if all
-    are. Which of -0.0 and +0.0 is returned is unspecified. `return_indices` is not supported yet."""
+    are. Which of -0.0 and +0.0 is returned is unspecified. With `return_indices` a pair: the largest element, in the
+    elements' own type, and `argmax`."""
     kernel_only("max")
 
 
@@ -43,8 +44,19 @@ def min(
     keep_dims: bool = False,
     propagate_nan: PropagateNan = PropagateNan.NONE,
 ) -> Any:
-    """The smallest element; types, NaN and zeros as for `max`. `return_indices` is not supported yet."""
+    """The smallest element; types, NaN, zeros and `return_indices` as for `max`."""
     kernel_only("min")
+
+
+def argmax(input: Any, axis: int | None, tie_break_left: bool = True, keep_dims: bool = False) -> Any:
+    """The index (int32) along `axis` of the largest element, the first of equals even if `tie_break_left` is False.
+    NaN elements are ignored; where all are, it is 0. `axis` may be None for a block with one axis."""
+    kernel_only("argmax")
+
+
+def argmin(input: Any, axis: int | None, tie_break_left: bool = True, keep_dims: bool = False) -> Any:
+    """The index (int32) along `axis` of the smallest element; ties and NaN as for `argmax`."""
+    kernel_only("argmin")
 
 
 def xor_sum(input: Any, axis: int | None = None, keep_dims: bool = False) -> Any:

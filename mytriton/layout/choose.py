@@ -78,7 +78,7 @@ def cheap_values(func: Func) -> set[Value]:
     for op in func.walk():
         if op.effect is not Effect.NONE or op.regions or not op.results or not shape_of(op.result.type):
             continue
-        if isinstance(op, (ops.Reduce, ops.Dot, ops.Yield)):
+        if isinstance(op, (ops.Reduce, ops.Dot, ops.Pick, ops.Yield)):
             continue
         operands = block_operands(op)
         # A broadcast can be made in any layout, of the slice of it.
@@ -94,6 +94,12 @@ def reduced_layout(source: Layout, axis: int) -> Layout:
     bits = source.shape[axis] - 1
     kept = source.reduced(axis, bits) if bits else source
     return kept.reshaped(source.shape[:axis] + source.shape[axis + 1 :])
+
+
+def picked_layout(source: Layout, op: ops.Pick) -> Layout:
+    """The layout of what is picked: where the same indices of the source are."""
+    gone = shape_of(op.source.type)[op.axis] - op.extent
+    return source.reduced(op.axis, gone) if gone else source
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ class Choice:
                 if wish is not None:
                     for source in (*slot.ends, *slot.initial):
                         wishes.setdefault(source, wish)
-            if op.regions or not op.results or isinstance(op, (ops.Reduce, ops.Dot)):
+            if op.regions or not op.results or isinstance(op, (ops.Reduce, ops.Dot, ops.Pick)):
                 continue
             if isinstance(op, ops.Broadcast):
                 wishes.setdefault(op.result, self.anchor(op.shape))
@@ -203,6 +209,8 @@ class Choice:
         blocks = block_operands(op)
         unknown = any(v not in self.cheap and v not in self.homes for v in blocks)
         match op:
+            case ops.Pick():
+                return None if unknown else picked_layout(self.of(blocks, shape_of(op.source.type)), op)
             case ops.Dot():
                 return self.anchor(shape_of(op.result.type))
             case ops.Reduce():

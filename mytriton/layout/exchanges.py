@@ -19,6 +19,8 @@ from mytriton.layout.routes import (
     SHARED_BYTES,
     BitMap,
     number,
+    picked,
+    picked_flip,
     reduction,
     round_elements,
     round_registers,
@@ -94,26 +96,32 @@ def _bits_of(bits: BitMap, numbers: Array) -> Array:
 
 
 def exchange(
-    op: Convert | PartialReduce, rows: Array, source: Layout, result: Layout, warp: int, buffer: Buffer
+    op: Convert | PartialReduce | ops.Pick, rows: Array, source: Layout, result: Layout, warp: int, buffer: Buffer
 ) -> Exchanging:
     """Run an exchange for one warp, whose operand and result are arrays [registers, lanes]."""
     lanes = np.arange(LANES)
     _agree(op, rows, rows[:, lanes & ~source.free_bits()[1]])
     if isinstance(op, PartialReduce):
         return (yield from _reduce(op, rows, source, warp, buffer))
+    flip = 0
+    if isinstance(op, ops.Pick):
+        result, flip = picked(op, result), picked_flip(op)
     if op.through == "shared":
-        return (yield from _through_buffer(op, rows, source, result, warp, buffer))
-    way = route(source, result)
+        return (yield from _through_buffer(op, rows, source, result, flip, warp, buffer))
+    way = route(source, result, flip)
     assert way is not None
     registers = range(result.registers)
     reads = np.array([number(way.register, r) for r in registers])[:, None]
     by_register = np.array([number(way.lane_by_register, r) for r in registers])[:, None]
     by_lane = np.array([number(way.lane_by_lane, lane) for lane in range(LANES)])
-    return np.asarray(rows[reads, by_register + by_lane + number(way.lane_by_warp, warp)])
+    from_lane = (by_register + by_lane + number(way.lane_by_warp, warp)) ^ way.flip_lane
+    return np.asarray(rows[reads ^ way.flip_register, from_lane])
 
 
-def _through_buffer(op: Convert, rows: Array, source: Layout, result: Layout, warp: int, buffer: Buffer) -> Exchanging:
-    cells, held, wanted = buffer.of(rows.dtype), positions(source, warp), positions(result, warp)
+def _through_buffer(
+    op: Convert | ops.Pick, rows: Array, source: Layout, result: Layout, flip: int, warp: int, buffer: Buffer
+) -> Exchanging:
+    cells, held, wanted = buffer.of(rows.dtype), positions(source, warp), positions(result, warp) ^ flip
     _, free_lanes, free_warps = source.free_bits()
     original = (np.arange(LANES) & free_lanes == 0) & (warp & free_warps == 0)
     moved = np.zeros((result.registers, LANES), rows.dtype)

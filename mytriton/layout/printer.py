@@ -87,12 +87,14 @@ class _Listing:
         kept = ", ".join(self._printer.value(v) for v in segment.escaping)
         return f"{text}{f', keeping {kept}' if kept else ''}:"
 
-    def _exchange(self, op: Convert | PartialReduce | ops.Dot) -> str:
+    def _exchange(self, op: Convert | PartialReduce | ops.Dot | ops.Pick) -> str:
         """The line of an exchange, up to the layout of its result."""
         if isinstance(op, ops.Dot):
             plan = dot_plan(op)
             rounds = f" in {plan.rounds} rounds" if plan.rounds > 1 else ""
             return f"{self._printer.op(op)} through {_THROUGH['shared']}{rounds},"
+        if isinstance(op, ops.Pick):
+            return f"{self._printer.op(op.evolve(through=''))} through {_THROUGH[op.through]}"
         source, layout = self._printer.value(op.source), self._laid_out.layouts[op.source]
         if isinstance(op, Convert):
             text, before = f"convert {source} through {_THROUGH[op.through]}", f" {self._names[layout]} ->"

@@ -58,15 +58,15 @@ class Segment:
 class Exchange:
     """One operation that combines or moves what different registers or threads hold; an operand, if a block of more
     than one register, is in an array (unless it is a splat), and so is the result. How: `routes.route` for a `Convert`
-    through `registers` or `shuffle`, `routes.reduction` for a `PartialReduce`.
+    or `Pick` through `registers` or `shuffle`, `routes.reduction` for a `PartialReduce`.
 
     Those through `shared` memory and across `warps`, and products, use one buffer of at most `routes.SHARED_BYTES` (a
     product of long columns may need more), in rounds if need be: all threads write, wait for each other, and read;
     before each further round they wait again. If `barrier`, they also wait before the first, since some may still be
     reading what an earlier exchange has left there.
 
-    - A conversion: the element at position p stands at p. Round k is about the positions [k * n, (k + 1) * n), for
-      n = `round_elements`; of copies, the one whose free bits are 0 is written.
+    - A conversion, or `Pick`: the element at position p of the source stands at p. Round k is about the positions
+      [k * n, (k + 1) * n), for n = `round_elements`; of copies, the one whose free bits are 0 is written.
     - A reduction: register r of thread t stands at (r % n) * threads + t. Round k is about registers
       [k * n, (k + 1) * n), for n = `round_registers`. A thread reads what the threads of its lane hold whose warp
       numbers differ in `Reduction.combined` only.
@@ -74,7 +74,7 @@ class Exchange:
       the layout of the result, and each thread adds the products of one step after the other to its elements.
     """
 
-    op: Convert | PartialReduce | ops.Dot
+    op: Convert | PartialReduce | ops.Dot | ops.Pick
     barrier: bool = False
 
 

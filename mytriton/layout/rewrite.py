@@ -16,7 +16,7 @@ from mytriton.ir.printer import Printer
 from mytriton.layout.choose import Choice, block_operands, operand_layout
 from mytriton.layout.layout import Layout, index_bits, replicated
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.routes import through
+from mytriton.layout.routes import picked, picked_flip, through
 from mytriton.stage import Change
 from mytriton.target import Target
 from mytriton.types import is_pointer, shape_of
@@ -86,6 +86,8 @@ class Rewriter:
                 self._reduce(op)
             case ops.Dot():
                 self._dot(op)
+            case ops.Pick():
+                self._pick(op)
             case _ if not op.results:
                 self._place(op, op, self._effect_layout(op))
             case _ if op.result not in self._choice.cheap:
@@ -154,6 +156,13 @@ class Rewriter:
         lhs, rhs = (self._want(v, self._choice.of([v], shape_of(v.type))) for v in (op.lhs, op.rhs))
         new = op.with_operands({op.lhs: lhs, op.rhs: rhs} | {op.acc: self._want(op.acc, home)})
         self._places[op].append(new)
+        self._define(op.result, op.result, home, op)
+
+    def _pick(self, op: ops.Pick) -> None:
+        """From wherever the source is to where it leaves the result."""
+        have, home = self._choice.of([op.source], shape_of(op.source.type)), self._home(op.result)
+        way = through(have, picked(op, home), picked_flip(op))
+        self._places[op].append(op.evolve(source=self._want(op.source, have), through=way))
         self._define(op.result, op.result, home, op)
 
     # --- values -------------------------------------------------------------------------------------------------------

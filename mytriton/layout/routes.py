@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from mytriton.ir import ops
 from mytriton.layout.layout import Layout, index_bits
 from mytriton.records import dataclass
+from mytriton.types import shape_of
 
 #: The most that exchanges use of shared memory, in bytes. Up to 48 KB need no launch attribute (CUDA programming guide,
 #: "Technical specifications"), and this lets several programs run on a multiprocessor.
@@ -78,28 +80,52 @@ def subsets(masks: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How a conversion finds its elements within a warp: the register is given by that of the result, the lane by the
-    register, lane and warp of the result together (the masks are disjoint, so the three numbers add up)."""
+    """How a conversion or `Pick` finds its elements within a warp: the register is given by that of the result, the
+    lane by the register, lane and warp of the result together (the masks are disjoint, so the three numbers add up);
+    both then with some bits flipped."""
 
     register: BitMap
     lane_by_register: BitMap
     lane_by_lane: BitMap
     lane_by_warp: BitMap
+    #: Bits of the two numbers that are the other way round.
+    flip_register: int = 0
+    flip_lane: int = 0
 
     @property
     def stays(self) -> bool:
         """Whether every thread has what it needs itself: registers are renamed, no more."""
         own = tuple(1 << i for i in range(len(self.lane_by_lane)))
-        return self.lane_by_lane == own and not any(self.lane_by_register) and not any(self.lane_by_warp)
+        moves = any(self.lane_by_register) or any(self.lane_by_warp) or self.flip_lane
+        return self.lane_by_lane == own and not moves
 
 
-def route(have: Layout, want: Layout) -> Route | None:
+def picked(op: ops.Pick, result: Layout) -> Layout:
+    """The positions in the source of a `Pick`, but for `picked_flip`, of what is held where `result` says."""
+    inner = index_bits(result.shape, op.axis, 1)
+    shape = shape_of(op.source.type)
+
+    def moved(entry: int) -> int:
+        if entry >= inner * op.extent:
+            return entry // op.extent * shape[op.axis]
+        return entry if entry < inner else entry & op.keep * inner
+
+    return Layout(shape, *(tuple(map(moved, entries)) for entries in result.map))
+
+
+def picked_flip(op: ops.Pick) -> int:
+    """The position bits that are flipped in the source of a `Pick`."""
+    return index_bits(shape_of(op.source.type), op.axis, op.flip)
+
+
+def route(have: Layout, want: Layout, flip: int = 0) -> Route | None:
     """The way from one layout to another inside each warp, if the register to read is the same for all threads; else
-    None, and the elements go through shared memory."""
+    None, and the elements go through shared memory. What is wanted is at the positions of `want` with `flip` flipped.
+    """
     registers = {entry: 1 << i for i, entry in enumerate(have.register)}
     lanes = {entry: 1 << i for i, entry in enumerate(have.lane) if entry}
     for bit, entry in enumerate(have.warp):
-        if entry and want.warp[bit] != entry:
+        if entry and (want.warp[bit] != entry or entry & flip):
             return None
     if any(entry in registers for entry in (*want.lane, *want.warp)):
         return None
@@ -113,12 +139,14 @@ def route(have: Layout, want: Layout) -> Route | None:
         tuple(lanes.get(entry, 0) for entry in want.register),
         tuple(lane_by_lane),
         tuple(lanes.get(entry, 0) for entry in want.warp),
+        sum(bit for entry, bit in registers.items() if entry & flip),
+        sum(bit for entry, bit in lanes.items() if entry & flip),
     )
 
 
-def through(have: Layout, want: Layout) -> str:
+def through(have: Layout, want: Layout, flip: int = 0) -> str:
     """What a conversion goes through, as `Convert.through` has it."""
-    way = route(have, want)
+    way = route(have, want, flip)
     return "shared" if way is None else "registers" if way.stays else "shuffle"
 
 

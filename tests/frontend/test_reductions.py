@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.frontend.support import errors, hints, lowered, type_of, value_of
+from tests.frontend.support import errors, hints, type_of, value_of
 
 M = (np.arange(32, dtype=np.int32) * 37 % 41).reshape(4, 8) - 20
 C = (np.arange(64, dtype=np.int32) * 53 % 67).reshape(2, 4, 8) - 30
@@ -156,13 +156,6 @@ WRONG = [
     ("tl.xor_sum(a)", 16, "MT203 tl.xor_sum takes integers and bools, got `a` (vector<8 x f32>)"),
     ("tl.softmax(i)", 16, "MT203 tl.softmax takes floats, got `i` (vector<8 x i32>)"),
     ("tl.max(i, 0, propagate_nan=1)", 32, "MT211 `propagate_nan` is 1"),
-    (
-        "tl.max(i, 0, return_indices=True)",
-        33,
-        "MT135 tl.max with `return_indices` is not supported yet: a reduction combines single values so far",
-    ),
-    ("tl.argmax(i, 0)", 5, "MT135 `tl.argmax` is not supported yet"),
-    ("tl.reduce(i, 0, n)", 5, "MT135 `tl.reduce` is not supported yet"),
     ("tl.softmax(a, 0, True)", 22, "MT120 `tl.softmax` takes 2 arguments (x, dim), got 3"),
 ]
 
@@ -182,10 +175,3 @@ def test_hints_say_what_was_meant():
     assert hint("tl.min(i, 0.5)") == "the smaller of two values is tl.minimum(x, y)"
     assert hint("tl.sum(i, axis=(0, 1))") == "reduce one axis after the other, or all of them with axis=None"
     assert hint("i.astype(tl.int8)") == "did you mean `.to(dtype)`?"
-
-
-def test_return_indices_may_be_refused_in_words():
-    text = "def k(x):\n    i = tl.arange(0, 8)\n    m = tl.max(i, 0, return_indices=False)\n    tl.store(x, m)"
-    lowered(text, "*i32")
-    (hint,) = hints(text.replace("False", "True").replace("m)", "0)"), "*i32")
-    assert hint == "reduce the indices of what equals the maximum: tl.min(tl.where(x == m, index, large), axis)"

@@ -55,7 +55,7 @@ class _Kernel:
 
     def steps(self, b: Tiles, pool: list[Value], count: int, depth: int) -> None:
         for _ in range(count):
-            kinds = ["load", "gather", "binary", "binary", "reduce", "reduce", "move", "broadcast", "store"]
+            kinds = ["load", "gather", "binary", "binary", "reduce", "reduce", "pick", "move", "broadcast", "store"]
             kinds += ["both"] * 4 + ["scalar", "barrier"] + (["loop", "while", "if"] if depth < 2 else [])
             getattr(self, f"_{self.choose(kinds)}")(b, pool, depth)
 
@@ -97,6 +97,17 @@ class _Kernel:
         pool.append(b.reduce(x, axis, self.choose(("add", "maximum", "xor"))))
         if depth == 0:
             self.fixed.clear()
+
+    def _pick(self, b: Tiles, pool: list[Value], depth: int) -> None:
+        blocks = [v for v in pool if shape_of(v.type)]
+        if not blocks:
+            return
+        x = self.choose(blocks[::-1])
+        axis = self.choose(range(len(shape_of(x.type))))
+        old = shape_of(x.type)[axis]
+        extent = 1 << self.draw(st.integers(0, old.bit_length() - 1))
+        keep, flip = self.draw(st.integers(0, extent - 1)), self.draw(st.integers(0, old - 1))
+        pool.append(b.add(ops.Pick, source=x, axis=axis, extent=extent, keep=keep, flip=flip))
 
     def _barrier(self, b: Tiles, pool: list[Value], depth: int) -> None:
         b.append(ops.Barrier())

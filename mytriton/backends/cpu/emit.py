@@ -8,10 +8,14 @@ memory effects demands it (`planner.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from mytriton.backends.cpu.control import ControlWriter
 from mytriton.backends.cpu.dots import dot_function, product
 from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.feedback import Feedback
+from mytriton.backends.cpu.picks import pick_function, picking
 from mytriton.backends.cpu.places import scratch_address, slot
 from mytriton.backends.cpu.plan import Plan, Run
 from mytriton.backends.cpu.planner import make_plan
@@ -20,7 +24,7 @@ from mytriton.backends.cpu.runs import RunWriter
 from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name, width_of
 from mytriton.ir import ops
-from mytriton.ir.core import Block, Func
+from mytriton.ir.core import Block, Func, Op
 from mytriton.records import dataclass
 from mytriton.stage import Line
 from mytriton.target import Target
@@ -52,6 +56,7 @@ SUPPORTED = (
     ops.Transpose,
     ops.Reduce,
     ops.Dot,
+    ops.Pick,
     ops.Assert,
     ops.Print,
     ops.Barrier,
@@ -178,7 +183,11 @@ class _Emitter:
             elif isinstance(step, ops.Reduce):
                 self._reduce(step)
             elif isinstance(step, ops.Dot):
-                self._dot(step)
+                what = product(step)
+                self._whole(step, what.name, partial(dot_function, what))
+            elif isinstance(step, ops.Pick):
+                taken = picking(step)
+                self._whole(step, taken.name, partial(pick_function, taken))
             elif not isinstance(step, ops.Constant):
                 self._scalars.write(step)
 
@@ -199,9 +208,11 @@ class _Emitter:
         if scalar:
             self._scalars.reload(target, op.result, stem)
 
-    def _dot(self, op: ops.Dot) -> None:
-        text, what = self.text, product(op)
+    def _whole(self, op: Op, name: str, function: Callable[[], list[str]]) -> None:
+        """An operation on whole blocks: a call of a function on their memory."""
+        text = self.text
         text.at(op)
-        text.functions.setdefault(what.name, dot_function(what))
-        places = ", ".join(slot(text, self.plan, v) for v in (*op.operands, op.result))
-        text.write(f"func.call @{what.name}({places}) : ({', '.join([POINTER] * 4)}) -> ()")
+        if name not in text.functions:
+            text.functions[name] = function()
+        places = [slot(text, self.plan, v) for v in (*op.operands, op.result)]
+        text.write(f"func.call @{name}({', '.join(places)}) : ({', '.join([POINTER] * len(places))}) -> ()")

@@ -133,11 +133,11 @@ def is_contiguous(groups: Mapping[Value, Groups], value: Value) -> bool:
 
 
 def is_block_op(op: Op) -> bool:
-    """Whether the operation is done for each element of a block. Reductions, products and what has regions are not,
-    nor is what is done with whole blocks at once."""
+    """Whether the operation is done for each element of a block. Reductions, products, picks and what has regions are
+    not, nor is what is done with whole blocks at once."""
     if isinstance(op, Store):
         return isinstance(op.pointer.type, BlockType)
-    if isinstance(op, ops.Dot) or (isinstance(op, ops.Reduce) and view_through(op) is None):
+    if isinstance(op, (ops.Dot, ops.Pick)) or (isinstance(op, ops.Reduce) and view_through(op) is None):
         return False
     return len(op.results) == 1 and not op.regions and isinstance(op.result.type, BlockType)
 

@@ -29,7 +29,7 @@ from mytriton.stage import Line
 from mytriton.target import Target
 
 _AXES = "xyz"
-_OTHERS = (ops.ProgramId, ops.NumPrograms, ops.Arange, ops.AddPtr, ops.Load, ops.Store, ops.Reduce, ops.Dot)
+_OTHERS = (ops.ProgramId, ops.NumPrograms, ops.Arange, ops.AddPtr, ops.Load, ops.Store, ops.Reduce, ops.Dot, ops.Pick)
 _INLINE = (ops.Constant, ops.Cast, ops.Splat)
 _CONTROL = (ops.For, ops.While, ops.If, ops.Yield)
 #: The operations this emitter prints.

@@ -18,7 +18,7 @@ from mytriton.ir.core import Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange
-from mytriton.layout.routes import BitMap, Reduction, number, reduction, route
+from mytriton.layout.routes import BitMap, Reduction, number, picked, picked_flip, reduction, route
 from mytriton.records import dataclass
 from mytriton.types import element_of, is_pointer
 
@@ -144,10 +144,15 @@ class Exchanges:
                 last = self._tree(op, [1 << i for i in range(len(thread))], count, read, "part")
                 self._set(op.result, last, register)
 
-    def _through_shared(self, exchange: Exchange, op: Convert) -> None:
+    def _sides(self, op: Convert | ops.Pick) -> tuple[Layout, Layout, int]:
+        """Where the elements are, the positions that are wanted, and the bits of these that are flipped."""
+        have, want = (self._facts.laid_out.layouts[v] for v in (op.source, op.result))
+        return (have, picked(op, want), picked_flip(op)) if isinstance(op, ops.Pick) else (have, want, 0)
+
+    def _through_shared(self, exchange: Exchange, op: Convert | ops.Pick) -> None:
         way = rounds(self._facts.laid_out, op)
         assert way is not None
-        have, want = (self._facts.laid_out.layouts[v] for v in (op.source, op.result))
+        have, want, flip = self._sides(op)
         buffer = self._buffer(op, "block")
         with self._each_round(way, exchange.barrier):
             with self._writer.loop(have.registers):
@@ -156,19 +161,20 @@ class Exchanges:
                     self._writer.line(f"{buffer}[{at}] = {self._element(op.source)};")
             self._writer.line("__syncthreads();")
             with self._writer.loop(want.registers):
-                at, inside = self._place(op, want, way)
+                at, inside = self._place(op, want, way, flip)
                 with self._under(inside):
                     self._set(op.result, f"{buffer}[{at}]")
 
-    def _place(self, op: Convert, layout: Layout, way: Rounds) -> tuple[str, list[str]]:
+    def _place(self, op: Convert | ops.Pick, layout: Layout, way: Rounds, flip: int = 0) -> tuple[str, list[str]]:
         """The place in the buffer of register `r`, and the condition that its turn has come."""
+        place = _flipped(position(layout, 0), flip)
         if way.count == 1:
-            return position(layout, 0), []
+            return place, []
         at = self._values.own_name(op.result, "at")
-        self._writer.line(f"int {at} = {position(layout, 0)};")
+        self._writer.line(f"int {at} = {place};")
         return f"{at} & {way.size - 1}", [f"{at} >> {way.size.bit_length() - 1} == round"]
 
-    def _buffer(self, op: Convert | PartialReduce, what: str) -> str:
+    def _buffer(self, op: Convert | PartialReduce | ops.Pick, what: str) -> str:
         name, type_ = self._values.own_name(op.result, what), c_type(op.source.type)
         self._writer.line(f"{type_}* {name} = ({type_}*){SHARED};")
         return name
@@ -191,15 +197,14 @@ class Exchanges:
 
     # --- within a warp ------------------------------------------------------------------------------------------------
 
-    def _within_warps(self, op: Convert) -> None:
-        layouts = self._facts.laid_out.layouts
-        way = route(layouts[op.source], layouts[op.result])
+    def _within_warps(self, op: Convert | ops.Pick) -> None:
+        way = route(*self._sides(op))
         assert way is not None, "the layout step would have gone through shared memory"
         with self._writer.loop(self._facts.registers(op.result)):
-            text = self._element(op.source, bits("r", way.register))
+            text = self._element(op.source, _flipped(bits("r", way.register), way.flip_register))
             if not way.stays:
                 by_thread = bits("threadIdx.x", [*way.lane_by_lane, *way.lane_by_warp])
-                lane = plus(by_thread, bits("r", way.lane_by_register))
+                lane = _flipped(plus(by_thread, bits("r", way.lane_by_register)), way.flip_lane)
                 if is_pointer(op.source.type):
                     text = f"({c_type(op.source.type)})__shfl_sync({_WHOLE_WARP}, (unsigned long long){text}, {lane})"
                 else:
@@ -234,6 +239,12 @@ def _runs(masks: Sequence[int]) -> Iterator[tuple[int, int]]:
         if mask >> 1 not in masks:
             yield high, mask
             high = 0
+
+
+def _flipped(text: str, flip: int) -> str:
+    if not flip or text == "0":
+        return text if not flip else str(flip)
+    return f"({text}) ^ {flip}" if " " in text else f"{text} ^ {flip}"
 
 
 def _times(text: str, factor: int) -> str:

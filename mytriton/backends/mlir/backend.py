@@ -36,7 +36,7 @@ PIPELINE: tuple[tuple[str, str], ...] = (
 TAKEN = (
     *(ops.Unary, ops.Binary, ops.Compare, ops.Select, ops.Fma, ops.Cast, ops.Bitcast, ops.Constant, ops.Splat),
     *(ops.Arange, ops.ProgramId, ops.NumPrograms, ops.AddPtr, ops.Load, ops.Store, ops.Assert, ops.Print, ops.Barrier),
-    *(ops.Broadcast, ops.Reshape, ops.Transpose, ops.Reduce, ops.Dot, ops.For, ops.While, ops.If, ops.Yield),
+    *(ops.Broadcast, ops.Reshape, ops.Transpose, ops.Reduce, ops.Dot, ops.Pick, ops.For, ops.While, ops.If, ops.Yield),
 )
 
 

@@ -15,6 +15,7 @@ from mytriton.backends.mlir.dots import Dots
 from mytriton.backends.mlir.homes import partial_results
 from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.ops import ElementEmitter
+from mytriton.backends.mlir.picks import Picks
 from mytriton.backends.mlir.places import THREAD, Positions, place
 from mytriton.backends.mlir.rounds import Plan, Side, plan
 from mytriton.backends.mlir.shared import Shared
@@ -29,7 +30,7 @@ from mytriton.types import PointerType, ScalarType, element_of, i64
 
 
 class Exchanges:
-    """Writes `Convert`, `PartialReduce` and `Dot`; `emitter` writes operations on elements."""
+    """Writes `Convert`, `PartialReduce`, `Dot` and `Pick`; `emitter` writes operations on elements."""
 
     def __init__(
         self,
@@ -42,11 +43,16 @@ class Exchanges:
         self._context, self._text, self._layouts = context, context.text, context.layouts
         self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
         self._dots = Dots(context, printer, positions, shared, emitter)
+        self._picks = Picks(context, positions, shared, self._finish)
 
-    def emit(self, op: Convert | PartialReduce | ops.Dot) -> None:
+    def emit(self, op: Convert | PartialReduce | ops.Dot | ops.Pick) -> None:
         """The operation; its result is where its home says."""
         if isinstance(op, ops.Dot):
             self._dots.emit(op)
+            return
+        if isinstance(op, ops.Pick):
+            self._text.at(op.span, self._printer.ids(op))
+            self._picks.emit(op)
             return
         self._text.at(op.span, self._printer.ids(op))
         match op:
@@ -211,7 +217,7 @@ class Exchanges:
             return self._context.form.bits(value, self._numbered(f"%v{number(op.result)}_bits"))
         return value
 
-    def _finish(self, op: Convert | PartialReduce, name: str, register: str | None = None) -> None:
+    def _finish(self, op: Convert | PartialReduce | ops.Pick, name: str, register: str | None = None) -> None:
         """One register of the result is there: that at hand, unless another is named."""
         context = self._context
         if isinstance(element_of(op.result.type), PointerType):

@@ -37,7 +37,7 @@ def write_indices(text: Text, laid_out: LaidOut) -> None:
     threads = [
         op
         for op in found
-        if isinstance(op, (ops.Arange, ops.Store, ops.Assert, ops.Print, ops.Dot, Convert, PartialReduce))
+        if isinstance(op, (ops.Arange, ops.Store, ops.Assert, ops.Print, ops.Dot, ops.Pick, Convert, PartialReduce))
     ]
     if threads:
         used["gpu.thread_id", "tid", "thread_id_x"] = threads[0]

@@ -50,7 +50,7 @@ def plan(op: Convert | PartialReduce, layouts: Mapping[Value, Layout]) -> Plan |
     """How an operation uses workgroup memory, if it does."""
     match op:
         case Convert(through="shared"):
-            return _conversion(layouts[op.source], layouts[op.result], _bytes(op))
+            return _conversion(layouts[op.source], layouts[op.result], exchanged_bytes(op))
         case PartialReduce(across="warps"):
             return _reduction(layouts[op.source], op)
     return None
@@ -64,12 +64,16 @@ def shared_bytes(laid_out: LaidOut) -> int:
             continue
         if isinstance(item.op, ops.Dot):
             sizes.append(dot_plan(item.op).slots * factor_bytes(item.op))
+        elif isinstance(item.op, ops.Pick):
+            unit = exchanged_bytes(item.op) if item.op.through == "shared" else 0
+            sizes.append(unit and round_elements(laid_out.layouts[item.op.source], unit) * unit)
         elif way := plan(item.op, laid_out.layouts):
-            sizes.append(way.slots * _bytes(item.op))
+            sizes.append(way.slots * exchanged_bytes(item.op))
     return max(sizes)
 
 
-def _bytes(op: Convert | PartialReduce) -> int:
+def exchanged_bytes(op: Convert | PartialReduce | ops.Pick) -> int:
+    """The bytes of one element that an exchange moves."""
     element = element_of(op.source.type)
     return element.bytes if isinstance(element, ScalarType) else 8
 
@@ -94,7 +98,7 @@ def _conversion(have: Layout, want: Layout, element_bytes: int) -> Plan:
 
 def _reduction(layout: Layout, op: PartialReduce) -> Plan:
     combined = reduction(layout, op.axis, op.bits, op.across).combined
-    each, threads = round_registers(layout, _bytes(op)), 1 << len(layout.lane + layout.warp)
+    each, threads = round_registers(layout, exchanged_bytes(op)), 1 << len(layout.lane + layout.warp)
     others = tuple(warp << len(layout.lane) for warp in combined)
     rounds = layout.registers // each
     fixed = tuple(each * turn for turn in _bits(rounds))

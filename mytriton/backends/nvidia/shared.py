@@ -21,14 +21,14 @@ class Rounds:
     bytes: int
 
 
-def rounds(laid_out: LaidOut, op: Convert | PartialReduce | ops.Dot) -> Rounds | None:
+def rounds(laid_out: LaidOut, op: Convert | PartialReduce | ops.Dot | ops.Pick) -> Rounds | None:
     """The rounds of an exchange; None if it needs no shared memory."""
     if isinstance(op, ops.Dot):
         plan = dot_plan(op)
         return Rounds(plan.depth, plan.rounds, plan.slots * factor_bytes(op))
     layout, element = laid_out.layouts[op.source], element_of(op.source.type)
     unit = 8 if isinstance(element, PointerType) else element.bytes
-    if isinstance(op, Convert) and op.through == "shared":
+    if isinstance(op, (Convert, ops.Pick)) and op.through == "shared":
         size = round_elements(layout, unit)
         return Rounds(size, layout.size // size, size * unit)
     if isinstance(op, PartialReduce) and op.across == "warps":

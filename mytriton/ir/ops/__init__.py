@@ -71,6 +71,7 @@ from mytriton.ir.ops.memory import (
 from mytriton.ir.ops.shapes import (
     COMBINE,
     Broadcast,
+    Pick,
     Reduce,
     Reshape,
     Transpose,
@@ -131,6 +132,7 @@ __all__ = [
     "Not",
     "NumPrograms",
     "Or",
+    "Pick",
     "Pow",
     "Print",
     "ProgramId",

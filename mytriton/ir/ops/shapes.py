@@ -68,6 +68,31 @@ class Broadcast(Op):
         return (_block(self.shape, self.source.type),)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pick(Op):
+    """Element i along `axis`, of `extent` elements, is element `(i & keep) ^ flip` of the source: a half, the elements
+    in reverse, each other one's neighbour, and other affine maps over F2. Scans, sorts and reductions with the author's
+    functions are made of it."""
+
+    opcode: ClassVar[str] = "pick"
+    source: Value = operand()
+    axis: int = attribute()
+    extent: int = attribute()
+    keep: int = attribute()
+    flip: int = attribute()
+    through: str = attribute(default="")
+
+    def type_rule(self) -> tuple[Type, ...]:
+        shape = shape_of(self.source.type)
+        require(0 <= self.axis < len(shape), "axis {} is out of range of {}", self.axis, self.source.type)
+        old = shape[self.axis]
+        require(1 <= self.extent <= old, "extent {} is not one of 1 to {}", self.extent, old)
+        require(
+            0 <= self.keep < self.extent and 0 <= self.flip < old, "bits {} or {} are too many", self.keep, self.flip
+        )
+        return (_block((*shape[: self.axis], self.extent, *shape[self.axis + 1 :]), self.source.type),)
+
+
 #: What a reduction may combine with: associative and commutative (for floats up to rounding).
 COMBINE: Mapping[str, type[Binary]] = {
     cls.opcode: cls for cls in (Add, Mul, Maximum, MaximumNan, Minimum, MinimumNan, And, Or, Xor)
