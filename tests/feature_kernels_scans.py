@@ -18,6 +18,16 @@ def larger(first, i, second, j):
 
 
 @triton.jit
+def highest(a, b):
+    return tl.maximum(a, b)
+
+
+@triton.jit
+def lowest(a, b):
+    return tl.minimum(a, b)
+
+
+@triton.jit
 def after(a, b, c, d):
     """x -> a x + b, and then x -> c x + d. Not commutative."""
     return a * c, b * c + d
@@ -31,7 +41,7 @@ def scans_kernel(x, out, M: tl.constexpr, N: tl.constexpr):
     tl.store(out + at, tl.cumsum(v, axis=1))
     tl.store(out + M * N + at, tl.cumsum(v, 0, reverse=True))
     tl.store(out + 2 * M * N + at, tl.cumprod(v | 1, -1, dtype=tl.int32))
-    tl.store(out + 3 * M * N + at, tl.associative_scan(v, 0, tl.maximum))
+    tl.store(out + 3 * M * N + at, tl.associative_scan(v, 0, highest))
     a, b = tl.associative_scan((v, v + 3), axis=1, combine_fn=after, reverse=True)
     tl.store(out + 4 * M * N + at, a + b)
 
@@ -106,7 +116,7 @@ def indices_kernel(x, out, values, M: tl.constexpr, N: tl.constexpr):
     best, at = tl.reduce((v, n[None, :] + tl.zeros((M, N), tl.int32)), 1, larger)
     tl.store(out + 3 * M + m, at)
     tl.store(values + M + m, best)
-    tl.store(out + 4 * M, tl.reduce(n, 0, tl.minimum) + tl.reduce(m, None, tl.maximum))
+    tl.store(out + 4 * M, tl.reduce(n, 0, lowest) + tl.reduce(m, None, highest))
 
 
 @indices_kernel.example(m=4, n=16, nan=False)

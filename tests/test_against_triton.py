@@ -28,6 +28,7 @@ __all__ = ["triton_gpu", "triton_interpreter"]
 LACKS = (
     "module 'triton.language' has no attribute 'tanh'",
     "Block pointers have been removed",
+    "cannot convert None of type <class 'NoneType'> to tensor",  # the interpreter's sort
     "stride must be 16-byte aligned",  # of a tensor descriptor
     "bad operand type for abs()",  # of a block: tl.abs
     "mask has unsupported dtype",  # the interpreter's `&` of a block and a scalar bool

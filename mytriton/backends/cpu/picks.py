@@ -3,13 +3,13 @@ chunk of the result comes from one of the source, in an order that is the same f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from mytriton.backends.cpu.plan import element_bytes
 from mytriton.backends.cpu.writer import LANES, POINTER, Text
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func
+from mytriton.records import dataclass
 from mytriton.types import shape_of
 
 _EMPTY = Func("", Block((), ()), {})
