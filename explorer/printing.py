@@ -25,10 +25,10 @@ def print_report(kernel: str, label: str, report: RunReport) -> None:
         parts.append(f"reference: {report.reference}")
     parts += [text for text in (report.note, report.message.strip()) if text]
     print("  ".join([head, "; ".join(parts)]))
-    for row in mismatch_rows(report):
-        print(f"      {row}")
     for step in report.steps:
         where = f"  line {step.line}" if step.line is not None else ""
         print(f"      {'ok' if step.ok else 'FAIL':<6}{step.stage}{where}  {step.text}".rstrip())
+    for row in mismatch_rows(report):
+        print(f"      {row}")
     for finding in report.diagnostics:
         print(finding_text(finding), file=sys.stderr)
