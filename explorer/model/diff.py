@@ -25,6 +25,8 @@ _WORD = re.compile(r"/\*[0-9a-f]{4,}\*/|[%^!]?[\w.$]+|\s+|.")
 _MAX_EDITS = 1000
 #: Pairs of lines in a gap that are looked at for similarity.
 _MAX_PAIRS = 2500
+#: Columns of a line that is looked at word by word: a longer one is a binary in a string.
+_LONGEST = 2000
 #: Two lines are one line changed if this part of their words agrees.
 _SIMILAR = 0.55
 
@@ -190,6 +192,8 @@ class _Names:
 
     def _words(self, old: str, new: str) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
         """The columns of the words that differ, and of the names that do not correspond."""
+        if len(old) + len(new) > 2 * _LONGEST:
+            return ((), ()) if old == new else (((0, len(old)),), ((0, len(new)),))
         left, right = list(_WORD.finditer(old)), list(_WORD.finditer(new))
         texts = [m[0] for m in left], [self._back_name(m[0]) for m in right]
         changed = [op for op in SequenceMatcher(None, *texts, autojunk=False).get_opcodes() if op[0] != "equal"]
@@ -221,12 +225,20 @@ def _gap(left: range, right: range, old: Sequence[str], new: Sequence[str]) -> I
 
 
 def _similar(left: range, right: range, old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+    # What is computed of a line of `new` is kept for all lines of `old`.
+    theirs = {b: SequenceMatcher(None, b=_split(new[b]), autojunk=False) for b in right if len(new[b]) <= _LONGEST}
     start = right.start
     for a in left:
+        if len(old[a]) > _LONGEST:
+            continue
+        ours = _split(old[a])
         best, score = None, _SIMILAR
         for b in range(start, right.stop):
-            ratio = SequenceMatcher(None, _split(old[a]), _split(new[b]), autojunk=False).ratio()
-            if ratio > score:
+            if (pair := theirs.get(b)) is None:
+                continue
+            pair.set_seq1(ours)
+            # The first two are upper bounds of the third, and cost less.
+            if pair.real_quick_ratio() > score and pair.quick_ratio() > score and (ratio := pair.ratio()) > score:
                 best, score = b, ratio
         if best is not None:
             yield a, best
