@@ -122,3 +122,15 @@ class BundleScreen(MainScreen):
     async def action_replace(self) -> None:
         """Not possible."""
         self.only_shown()
+
+    def action_complete(self) -> None:
+        """Not possible."""
+        self.only_shown()
+
+    def action_open(self) -> None:
+        """Not possible: what is shown here has no compiler for another file."""
+        self.only_shown()
+
+    def select_example(self, kernel: str, example: int) -> None:
+        """Not possible, from the palette either."""
+        self.only_shown()

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from explorer.__main__ import main
+from explorer.actions import ACTIONS
 from explorer.app import ExplorerApp, of_bundle
 from explorer.cli import parse
 from explorer.model.measured import BenchView
@@ -22,7 +23,7 @@ from explorer.model.result import DiagnosticView, LineView, ModuleInfo, OutputRe
 from explorer.share import bundle
 from explorer.share.bundle import NoBundle, read, write
 from explorer.share.record import Build, Made, Record, Shared, recorded
-from explorer.share.replay import ONLY_SHOWN, restored
+from explorer.share.replay import ONLY_SHOWN, Replay, restored
 from explorer.widgets.code_view import CodeView
 from tests.benchmarks.terminal import Terminal
 from tests.explorer.explorer_support import COMMON, SOURCE, STAGES
@@ -390,6 +391,24 @@ async def test_nothing_is_edited_and_it_says_why(path: Path) -> None:
         assert app.main.editor.text == SOURCE
         await pilot.press("q")
     assert app.return_code == 0
+
+
+async def test_no_command_changes_it(path: Path) -> None:
+    app = opened(path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        settings = app.main.session.settings
+        for action in ACTIONS:
+            if action.name.startswith(("quit", "pane(", "resize(")):
+                continue
+            app.main.editor.focus()
+            await app.main.run_action(action.name)
+            await pilot.pause()
+            while app.screen is not app.main:
+                await pilot.press("escape")
+            assert app.main.editor.text == app.main.session.text == SOURCE, action.name
+            assert (app.main.session.settings, app.main.file.path) == (settings, path), action.name
+            assert isinstance(app.main.engine, Replay)
 
 
 async def test_saving_writes_the_source_only(path: Path, tmp_path: Path) -> None:
