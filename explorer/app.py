@@ -29,6 +29,7 @@ from explorer.screens.engine import EngineFactory
 from explorer.screens.main import MainScreen
 from explorer.terminal import TerminalDriver, TerminalGone, UnreadableInput
 from explorer.themes import theme
+from explorer.typed_ahead import TypedAhead
 
 if TYPE_CHECKING:
     from explorer.share.record import Shared
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 LONGEST_GOODBYE = 3.0
 
 
-class ExplorerApp(OpenFiles):
+class ExplorerApp(TypedAhead, OpenFiles):
     """The explorer of kernel files."""
 
     TITLE = "mytriton-explore"

@@ -37,10 +37,7 @@ class ListingCommands(LinkCommands):
 
     @on(FindBar.Done)
     def _query_done(self) -> None:
-        self.find_bar.close()
-        if (found := self.listing_view()) is not None:
-            found[1].focus()
-            self.action_find_next(1)
+        self.action_find_next(1)
 
     def action_find_next(self, step: int) -> None:
         """Go to the next or previous occurrence."""

@@ -9,7 +9,8 @@ from textual.widgets import Input
 
 
 class Field(Input):
-    """A field that asks `keys` first: a terminal sends a letter along with `alt+c`, which would be typed."""
+    """A field that asks `keys` first: a terminal sends a letter along with `alt+c`, which would be typed. Keys that were
+    on their way to it when a key before them took the focus away go to what has it now."""
 
     def __init__(self, id: str, keys: Callable[[str], bool]) -> None:
         super().__init__(id=id, compact=True, select_on_focus=False)
@@ -17,6 +18,9 @@ class Field(Input):
         self._keys = keys
 
     async def _on_key(self, event: events.Key) -> None:
-        if self._keys(event.key) or event.key.startswith("alt+"):
+        left = self.screen.focused is not self
+        if left:
+            self.app.post_message(events.Key(event.key, event.character))
+        if left or self._keys(event.key) or event.key.startswith("alt+"):
             event.stop()
             event.prevent_default()

@@ -12,6 +12,7 @@ from textual.message import Message
 from explorer.widgets.text_line import Part, TextLine
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
     from textual.widgets import Input
 
 
@@ -38,6 +39,7 @@ class FindBar(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         self._field: Input | None = None
+        self._before: Widget | None = None
         self.query_text = ""
 
     def compose(self) -> ComposeResult:
@@ -48,14 +50,14 @@ class FindBar(Horizontal):
     async def open(self) -> None:
         """Show the field and type into it."""
         self.add_class("-open")
+        self._before = self.screen.focused
         if self._field is None:
-            from textual.widgets import Input  # not at the start: it and its style sheet cost milliseconds
+            from explorer.widgets.field import Field  # not at the start: it and its style sheet cost milliseconds
 
-            self._field = Input(id="find", compact=True)
-            self._field.cursor_blink = False
+            self._field = Field("find", self._key)
             self.query_one(".slash", TextLine).show([Part("/ ")])
             await self.mount(self._field, after=0)
-        self._field.focus()
+        self.screen.set_focus(self._field)  # at once: what is typed meanwhile is for it
 
     def close(self) -> None:
         """Hide it."""
@@ -72,10 +74,15 @@ class FindBar(Horizontal):
         self.query_text = event.value
         self.post_message(self.Changed(event.value))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Pass on that it is complete."""
-        event.stop()
+    def _key(self, key: str) -> bool:
+        """Enter leaves at once: what is typed after it is not for the field any more."""
+        if key != "enter" or self._field is None:
+            return False
+        self.query_text = self._field.value
+        self.close()
+        self.screen.set_focus(self._before)
         self.post_message(self.Done())
+        return True
 
     def show_count(self, number: int) -> None:
         """How many lines match."""
