@@ -57,6 +57,7 @@ class FindBar(Horizontal):
             self._field = Field("find", self._key)
             self.query_one(".slash", TextLine).show([Part("/ ")])
             await self.mount(self._field, after=0)
+        self._field.action_select_all()  # to be typed over
         self.screen.set_focus(self._field)  # at once: what is typed meanwhile is for it
 
     def close(self) -> None:

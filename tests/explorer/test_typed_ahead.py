@@ -25,7 +25,7 @@ async def test_what_follows_the_key_of_the_search_is_looked_for(tmp_path: Path) 
             assert e.app.screen is e.main, "l, o, a and d are no commands here"
             assert e.main.find_bar.query_text == "load"
             assert e.main.panes["ssa"].body.cursor == 6
-            await e.press("g", "slash", *["backspace"] * 4, "escape")
+            await e.press("g")
 
 
 async def test_what_follows_the_key_of_a_dialog_is_for_the_dialog(tmp_path: Path) -> None:
