@@ -40,7 +40,7 @@ def choose(
             known = {name: from_plain(value) for name, value in example.constexprs.items() if name in names}
             return parse_signature(kernel, signature, {**known, **defines})
     if example is None or not example.described or example.error:
-        if not any(p.type for p in kernel.params) and example is not None and example.error:
+        if not types and not any(p.type for p in kernel.params) and example is not None and example.error:
             raise LaunchError(f"the example {example.label} gives no types: {example.error}")
         if not types:
             return parse_signature(kernel, "", defines)

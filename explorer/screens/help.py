@@ -7,7 +7,9 @@ from textwrap import wrap
 from explorer.actions import ACTIONS, MOVES, shown_keys
 
 PANES = {
-    "source": "The file, editable. Every edit is compiled; E and W in the margin mark findings, > what is linked.",
+    "source": "The file, editable. Every edit is compiled; E and W in the margin mark findings, > what is linked. "
+    "Tab and shift+tab indent, ctrl+z and ctrl+y undo and redo, ctrl+x, ctrl+c and ctrl+v cut, copy and paste; "
+    "esc leaves it.",
     "tree": "Statements and expression trees, as the frontend reads the kernel.",
     "ssa": "The typed SSA before optimization, after each pass, and laid out over threads: [ and ] choose.",
     "cuda": "The CUDA C++ that NVRTC compiles.",

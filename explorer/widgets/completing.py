@@ -102,6 +102,11 @@ class Completing(_Base):
         """The keys of the list; without one, all are the editor's."""
         if self.popup is None or not (event.key in _MOVES or event.key in ("enter", "tab", "escape")):
             return
+        row, column = self.cursor_location
+        written = self.document.get_line(row)[self.popup.completion.start : column]
+        if event.key == "enter" and written == self.popup.chosen.name:
+            self._close()  # there is nothing to accept: it is a new line
+            return
         event.stop()
         event.prevent_default()
         if event.key == "escape":

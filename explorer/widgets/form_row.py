@@ -20,7 +20,7 @@ class Choice(TextLine, can_focus=True):
 
     DEFAULT_CSS = """
     Choice { width: 26; background: $surface; }
-    Choice:focus { background: $primary; text-style: bold; }
+    Choice:focus { background: $primary; text-style: bold reverse; }
     """
 
     class Changed(Message):
@@ -40,16 +40,27 @@ class Choice(TextLine, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """Choose."""
-        field = self._field
-        at = field.choices.index(field.text) if field.text in field.choices else 0
         if event.key in ("left", "right", "space"):
-            field.say(field.choices[(at + (-1 if event.key == "left" else 1)) % len(field.choices)])
+            self.step(-1 if event.key == "left" else 1)
         elif event.key in ("delete", "backspace"):
-            field.say(field.base)
+            self.choose(self._field.base)
         else:
             return
         event.stop()
         event.prevent_default()
+
+    def on_click(self) -> None:
+        """The next."""
+        self.step(1)
+
+    def step(self, by: int) -> None:
+        """Choose the next or the previous one."""
+        choices, text = self._field.choices, self._field.text
+        self.choose(choices[((choices.index(text) if text in choices else 0) + by) % len(choices)])
+
+    def choose(self, text: str) -> None:
+        """Choose one."""
+        self._field.say(text)
         self.update_text()
         self.post_message(self.Changed())
 

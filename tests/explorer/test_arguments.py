@@ -56,6 +56,7 @@ def test_rank(defines: dict[str, object], signature: str, example: ExampleInfo |
         ({"B": "128", "gone": "i32"}, {"B": {"tuple": [1, 2]}}, EXAMPLE, "*fp32:16, i32, (1, 2), False"),
         ({"B": "inf"}, {}, EXAMPLE, "*fp32:16, i32, inf, False"),
         ({"x": "*fp16", "n": "i64", "B": "8"}, {}, None, "*fp16, i64, 8, True"),
+        ({"x": "*fp16", "n": "i64", "B": "8"}, {}, ExampleInfo("e", error="it broke"), "*fp16, i64, 8, True"),
     ],
 )
 def test_types_by_name(

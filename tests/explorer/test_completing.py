@@ -53,12 +53,16 @@ async def test_escape_closes_the_list_and_enter_accepts(tmp_path: Path) -> None:
         assert e.main.editor.text.split("\n")[8] == "    tl.store"
         await e.press("enter", "x")
         assert e.main.editor.text.split("\n")[9] == "    x", "without a list it is a new line"
+        await e.press(*" = tl.floor")
+        assert shown(e)[0] == "floor"
+        await e.press("enter", "y")
+        assert e.main.editor.text.split("\n")[9:11] == ["    x = tl.floor", "    y"], "nothing was left to accept"
 
 
 async def test_what_is_not_in_the_language_yet_is_marked(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py", (80, 24)) as e:
         await new_line(e)
-        name = max(NOT_YET, key=len)
+        name = min(NOT_YET, key=len)
         await e.press(*f"tl.{name}")
         assert shown(e)[0] == name
         await settled(e.pilot)
