@@ -126,6 +126,16 @@ class Terminal:
                 break
         raise TimeoutError(f"{'still' if absent else 'never'} showed {pattern!r}; the screen:\n{self.text()}")
 
+    def next(self, timeout: float) -> float | None:
+        """Show the next data; returns when it was read, None if there is none in time."""
+        return self._seen if self._feed(timeout) else None
+
+    @property
+    def display(self) -> Sequence[str]:
+        """The rows of the screen, as far as data was shown on it."""
+        rows: Sequence[str] = self._screen.display
+        return rows
+
     def settle(self, quiet: float = 0.3, timeout: float = 30.0) -> None:
         """Wait until nothing was written for `quiet` seconds."""
         deadline = time.perf_counter() + timeout
