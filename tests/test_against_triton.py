@@ -6,6 +6,7 @@ where there is a GPU. What Triton does not take must be among `LACKS`, by its ow
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from mytriton.comparison import compare
 from mytriton.examples import ExampleCase
 from tests.dev_set.test_dev_set import LACKS as NOT_OURS
 from tests.dev_set.test_dev_set import MODULES as DEV_SET
-from tests.running import runner
+from tests.running import GPU, runner
 from tests.test_examples import MODULES as EXAMPLES
 from tests.test_features import MODULES as FEATURES
 from tests.triton_reference import Triton, TritonError, as_triton, triton_gpu, triton_interpreter
@@ -43,12 +44,21 @@ LACKS_ON_GPU = (
     "abs is not defined",
     "changed type, was <class 'triton.language.core.tensor'> but is now <class 'triton.language.core.constexpr'>",
     "PTXASError",
+    "N >= 1 and K >= ",  # what tensor cores take
+    "unexpected keyword argument 'dtype'",  # of cumprod
+    "PassManager::run failed",  # block pointers
+    "no allocator was set",  # what its descriptors need
 )
+#: The most that products of float32 by tensor cores, in tf32, may differ from ours, as a part of the largest element.
+TF32 = 2e-2
 #: Examples that Triton 3.6 computes otherwise on a GPU: sums of products by tensor cores in tf32, and the lowest bit of
 #: an integer that is cast to int1.
 GPU_DIFFERS = ("tiled_matmul(", "cast(source='i32', to='bool')")
 #: Examples that use what Triton leaves undefined.
-UNDEFINED = {"saturate()"}  # floats out of an integer's range
+UNDEFINED = {
+    "saturate()",  # floats out of an integer's range
+    "indices(m=8, n=8, nan=True)",  # the order in which a reduction compares NaN
+}
 #: Examples that Triton's interpreter gets wrong: it lacks arithmetic in bfloat16, and does not round to it.
 INTERPRETED_WRONG = {
     "cast(source='f32', to='bf16')",
@@ -71,6 +81,7 @@ def compared(
     triton: Triton, path: Path, kernel: JITFunction, case: ExampleCase, backend: str, lacks: tuple[str, ...] = LACKS
 ) -> None:
     """Runs a case on both and compares all arrays. Skips what Triton does not take."""
+    rounds_factors = backend in GPU and "tl.dot(" in inspect.getsource(kernel.function)
     theirs, ours = case.build(), case.build()
     grid: Any = theirs.grid(theirs.args) if callable(theirs.grid) else theirs.grid
     try:
@@ -82,7 +93,10 @@ def compared(
     runner(backend)(kernel, ours.grid, *(ours.args[name] for name in names), **ours.options)
     for name in names:
         if isinstance(ours.args[name], np.ndarray):
-            report = compare(name, ours.args[name], theirs.args[name], ours.rtol, ours.atol)
+            wanted, atol = theirs.args[name], ours.atol
+            if rounds_factors and wanted.dtype.kind not in "biu":
+                atol = max(atol, TF32 * np.abs(wanted.astype(np.float64)).max(initial=0))
+            report = compare(name, ours.args[name], wanted, ours.rtol, atol)
             assert report.ok, report
 
 
