@@ -27,9 +27,9 @@ def _one_step(source: ScalarType, middle: ScalarType, to: ScalarType) -> bool:
     return _holds(middle, source) and (not saturates or _holds(to, source))
 
 
-@rule(ops.Cast)
-def cast_same(op: ops.Cast, m: Match) -> Replacement:
-    """A cast to the type a value already has is that value"""
+@rule(ops.Cast, ops.Bitcast, ops.Reshape, ops.Broadcast)
+def same_type(op: ops.Cast | ops.Bitcast | ops.Reshape | ops.Broadcast, m: Match) -> Replacement:
+    """A conversion to the type and shape a value already has is that value"""
     return op.source if op.source.type == op.result.type else None
 
 
@@ -44,12 +44,6 @@ def cast_cast(op: ops.Cast, m: Match) -> Replacement:
     if not _one_step(element, inner.to, op.to):
         return None
     return inner.source if op.to == element else m.build(ops.Cast(source=inner.source, to=op.to))
-
-
-@rule(ops.Bitcast)
-def bitcast_same(op: ops.Bitcast, m: Match) -> Replacement:
-    """A bit cast to the type a value already has is that value"""
-    return op.source if op.source.type == op.result.type else None
 
 
 @rule(ops.Bitcast)

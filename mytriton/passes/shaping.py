@@ -10,12 +10,6 @@ from mytriton.passes.rewrite import Match, Replacement, rule, rules_in
 from mytriton.types import ScalarType, element_of, f16, is_float, shape_of
 
 
-@rule(ops.Reshape, ops.Broadcast)
-def shape_same(op: ops.Reshape | ops.Broadcast, m: Match) -> Replacement:
-    """A reshape or broadcast to the shape a value already has is that value"""
-    return op.source if op.source.type == op.result.type else None
-
-
 @rule(ops.Transpose)
 def trans_same(op: ops.Transpose, m: Match) -> Replacement:
     """A transposition that leaves the axes in order is its operand"""

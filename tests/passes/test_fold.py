@@ -310,7 +310,7 @@ def test_bit_casts() -> None:
     assert logged(i32, bits(f32, u32)) == [
         ("bitcast_bitcast", "%1 = bitcast %0 {to=u32} : u32", "%2 = bitcast x {to=u32} : u32")
     ]
-    assert [c[0] for c in logged(i32, bits(f32, i32))] == ["bitcast_bitcast", "bitcast_same"]
+    assert [c[0] for c in logged(i32, bits(f32, i32))] == ["bitcast_bitcast", "same_type"]
     assert folded(i32, constant(1.0, f32, i32))[0] == str(0x3F800000)
     assert folded(i32, constant(-1, i32, u32))[0] == str(2**32 - 1)
     assert folded(i32, constant(0x3F800000, i32, f32))[1][0].why == "f32(1065353216) = 1.0"

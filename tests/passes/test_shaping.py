@@ -52,15 +52,15 @@ def broadcast(b: Builder, x: Value, *shape: int) -> Value:
 @pytest.mark.parametrize(
     ("make", "text", "rules"),
     [
-        (lambda b, x: reshape(b, arange(b), 8), ["%0"], ["shape_same"]),
-        (lambda b, x: broadcast(b, arange(b), 8), ["%0"], ["shape_same"]),
+        (lambda b, x: reshape(b, arange(b), 8), ["%0"], ["same_type"]),
+        (lambda b, x: broadcast(b, arange(b), 8), ["%0"], ["same_type"]),
         (lambda b, x: trans(b, reshape(b, arange(b), 2, 4), 0, 1), ["%1"], ["trans_same"]),
         (
             lambda b, x: reshape(b, reshape(b, arange(b), 2, 4), 4, 2),
             ["%3 = reshape %0 {shape=(4, 2)} : vector<4x2 x i32>", "%3"],
             ["reshape_reshape"],
         ),
-        (lambda b, x: reshape(b, reshape(b, arange(b), 2, 4), 8), ["%0"], ["reshape_reshape", "shape_same"]),
+        (lambda b, x: reshape(b, reshape(b, arange(b), 2, 4), 8), ["%0"], ["reshape_reshape", "same_type"]),
         (
             lambda b, x: broadcast(b, broadcast(b, reshape(b, arange(b), 1, 8, 1), 2, 8, 1), 2, 8, 4),
             ["%4 = broadcast %1 {shape=(2, 8, 4)} : vector<2x8x4 x i32>", "%4"],
@@ -140,7 +140,7 @@ def test_reductions_of_constants(combine: str, number: float, element: ScalarTyp
 
 def test_reductions_of_one_element() -> None:
     text, rules = folded(lambda b, x: reduce(b, reshape(b, arange(b), 8, 1), "add", axis=1))
-    assert (text[-1], rules) == ("%0", ["reduce_one", "reshape_reshape", "shape_same"])
+    assert (text[-1], rules) == ("%0", ["reduce_one", "reshape_reshape", "same_type"])
 
 
 def test_sums_of_equal_elements_as_the_interpreter_adds_them() -> None:

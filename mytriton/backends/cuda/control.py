@@ -9,6 +9,7 @@ from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.cuda.loops import Loop, Part, Structure
+from mytriton.backends.cuda.section import Section
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.variables import Variable
 from mytriton.backends.cuda.writer import Writer
@@ -21,7 +22,7 @@ from mytriton.types import ScalarType
 Copy = tuple[Value, Value]
 
 
-class Control:
+class Control(Section):
     """Prints the structured operations of one kernel; `parts` prints what their blocks hold, `right_hand_side` gives
     the expression of one operation."""
 
@@ -33,9 +34,7 @@ class Control:
         parts: Callable[[Sequence[Part]], None],
         right_hand_side: Callable[[Op], str],
     ) -> None:
-        self._facts = facts
-        self._values = values
-        self._writer = writer
+        super().__init__(facts, values, writer)
         self._parts = parts
         self._right_hand_side = right_hand_side
 

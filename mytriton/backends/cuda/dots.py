@@ -6,6 +6,7 @@ from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.cuda.positions import bits, owner, plus
+from mytriton.backends.cuda.section import Section
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
@@ -19,13 +20,11 @@ from mytriton.types import ScalarType, element_of
 _UNROLLED = 4
 
 
-class Dots:
+class Dots(Section):
     """Prints the products of one kernel through the buffer named `shared`."""
 
     def __init__(self, facts: Facts, values: Values, writer: Writer, shared: str) -> None:
-        self._facts = facts
-        self._values = values
-        self._writer = writer
+        super().__init__(facts, values, writer)
         self._shared = shared
 
     def __call__(self, op: ops.Dot, barrier: bool) -> None:

@@ -7,10 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from math import prod
 
 from mytriton.backends.cuda.expressions import without_parentheses
-from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.positions import owner, position
-from mytriton.backends.cuda.values import Values
-from mytriton.backends.cuda.writer import Writer
+from mytriton.backends.cuda.section import Section
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.types import ScalarType, element_of, f64, i1, shape_of
@@ -18,13 +16,8 @@ from mytriton.types import ScalarType, element_of, f64, i1, shape_of
 _FORMATS = {"i64": "%lld", "u64": "%llu", "u32": "%u"}
 
 
-class Effects:
+class Effects(Section):
     """Prints the assertions and prints of one kernel; of threads that hold copies one speaks."""
-
-    def __init__(self, facts: Facts, values: Values, writer: Writer) -> None:
-        self._facts = facts
-        self._values = values
-        self._writer = writer
 
     def assertion(self, op: ops.Assert) -> None:
         """An assertion that fails stops the launch. The driver prints the kernel's name, the line in it, the program

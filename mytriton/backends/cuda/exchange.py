@@ -10,6 +10,7 @@ from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.cuda.positions import bits, owner, plus, position
+from mytriton.backends.cuda.section import Section
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
 from mytriton.backends.nvidia.shared import Rounds, rounds
@@ -27,13 +28,11 @@ SHARED = "mt_shared"
 _WHOLE_WARP = "0xffffffffu"
 
 
-class Exchanges:
+class Exchanges(Section):
     """Prints the exchanges of one kernel."""
 
     def __init__(self, facts: Facts, values: Values, writer: Writer) -> None:
-        self._facts = facts
-        self._values = values
-        self._writer = writer
+        super().__init__(facts, values, writer)
         self._dot = Dots(facts, values, writer, SHARED)
 
     def __call__(self, exchange: Exchange) -> None:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type, literal
 from mytriton.backends.cuda.positions import owner
 from mytriton.backends.cuda.prelude import LOAD_HINTS, STORE_HINTS
-from mytriton.backends.cuda.values import Values
-from mytriton.backends.cuda.writer import Writer
+from mytriton.backends.cuda.section import Section
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.types import ScalarType, element_of, i1
 
 
-class Memory:
+class Memory(Section):
     """Prints the accesses of one kernel. Cache hints are those of the instruction; eviction hints are not printed."""
-
-    def __init__(self, facts: Facts, values: Values, writer: Writer) -> None:
-        self._facts = facts
-        self._values = values
-        self._writer = writer
 
     # --- loads --------------------------------------------------------------------------------------------------------
 
