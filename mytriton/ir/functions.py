@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -50,6 +49,8 @@ def _fma_float64(x: float, y: float, z: float) -> float:
         return z  # though x * y may overflow
     if not (math.isfinite(x) and math.isfinite(y)) or x == 0 or y == 0:
         return x * y + z  # the product is exact
+    from fractions import Fraction  # few kernels are interpreted, fewer have such a product
+
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     if exact == 0:  # of equal magnitudes, hence +0.0; a product of its own that is 0 was taken above
         return 0.0

@@ -17,7 +17,6 @@ import importlib.util
 import io
 import os
 import stat
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -61,7 +60,8 @@ def native_stderr() -> Iterator[Callable[[], str]]:
     if piped:
         yield lambda: ""
         return
-    with _stderr_lock, tempfile.TemporaryFile() as file:
+    # A file in memory: there are many stages. The bindings are for Linux, which has such files.
+    with _stderr_lock, open(os.memfd_create("stderr"), "w+b") as file:
         saved = os.dup(2)
         try:
             os.dup2(file.fileno(), 2)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import tempfile
 from collections.abc import Sequence
 
 from mytriton.backends.nvidia.control import control_code
@@ -24,6 +22,9 @@ _ENTRY = re.compile(r"\s*\.global\s+(?P<name>[\w$]+)$")
 def disassemble(cubin: bytes) -> str:
     """nvdisasm's listing of a cubin's code with encodings and line information. Takes about half a second whatever the
     kernel; raises `ToolMissing` or `ToolFailed`."""
+    import subprocess  # here, since these take as long to import as a kernel to compile
+    import tempfile
+
     program = find_program("nvdisasm")
     with tempfile.NamedTemporaryFile(prefix="mytriton-", suffix=".cubin") as file:
         file.write(cubin)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import subprocess
-import tempfile
 from pathlib import Path
 
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, find_program, load_library
@@ -81,6 +79,9 @@ def _get(lib: ctypes.CDLL, what: str, handle: ctypes.c_void_p) -> bytes:
 
 
 def _ptxas(program: str, ptx: str, chip: str) -> Linked:
+    import subprocess
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="mytriton-") as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)

@@ -6,7 +6,6 @@ import ctypes
 import importlib
 import importlib.util
 import os
-import shutil
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -91,6 +90,8 @@ def find_program(name: str) -> str:
         path = folder / "bin" / name
         if os.access(path, os.X_OK):
             return str(path)
+    import shutil
+
     found = shutil.which(name) or _pathfinder_program(name) or _triton_program(name)
     if found is None:
         raise _missing(name)
