@@ -29,7 +29,7 @@ from mytriton.options import (
     will_run,
 )
 from mytriton.repeat import CallShape
-from mytriton.specialize import Specialization, bind, parse_signature, specialize
+from mytriton.specialize import Specialization, bind, parse_signature, specialize, unpacked
 from mytriton.stage import Compilation
 from mytriton.target import Target
 
@@ -233,14 +233,15 @@ class JITFunction:
         _check_parameters(kernel)
         options, keywords = split_options(keywords)
         backend = backend_of(options)
-        bound = bind(kernel, args, keywords)
+        given = bind(kernel, args, keywords)
+        kernel, bound = unpacked(kernel, given)
         constants = {p.name for p in kernel.params if p.is_constexpr}
         arrays = {n: a for n, v in bound.items() if n not in constants and (a := array_info(v)) is not None}
         place = place_of(arrays)
         runs = will_run(backend, place, arrays)
         target = target_of(options, place if runs else None)
         specialization = specialize(kernel, bound, runs, arrays)
-        extents = grid_of(grid, bound, target)
+        extents = grid_of(grid, given, target)
         entry = self._entry(kernel, specialization, target)
         return Launch(entry, extents, [bound[name] for name, _, _ in specialization.params], runs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -66,6 +66,34 @@ def bind(kernel: Kernel, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> 
         example = f"{missing[0].name}=..."
         raise LaunchError(f"`{kernel.name}` needs the {what}{plural} {listed}; pass {example} at the launch")
     return {name: bound[name] for name in names}
+
+
+def unpacked(kernel: Kernel, bound: Mapping[str, Any]) -> tuple[Kernel, dict[str, Any]]:
+    """A kernel and its arguments with a parameter for each item of a tuple, since numbers and arrays are what can be
+    handed over. `Kernel.tuples` says which of them make the tuple that the kernel sees."""
+    params: list[KernelParam] = []
+    values: dict[str, Any] = {}
+    tuples: dict[str, tuple[str, ...]] = {}
+    taken = {p.name for p in kernel.params}
+
+    def add(param: KernelParam, value: Any) -> None:
+        if param.is_constexpr or not isinstance(value, tuple):
+            params.append(param)
+            values[param.name] = value
+            return
+        names = []
+        for number, item in enumerate(value):
+            name = f"{param.name}_{number}"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            names.append(name)
+            add(replace(param, name=name, is_constexpr=isinstance(item, constexpr), default=MISSING), item)
+        tuples[param.name] = tuple(names)
+
+    for param in kernel.params:
+        add(param, bound[param.name])
+    return (replace(kernel, params=tuple(params), tuples=tuples) if tuples else kernel), values
 
 
 def specialize(

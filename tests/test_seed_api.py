@@ -15,6 +15,7 @@ import mytriton
 import mytriton as triton
 import mytriton.language as tl
 from mytriton import CompileError, LaunchError, Target, backends
+from mytriton.examples import ExampleCase
 from mytriton.running import DeviceArray
 from tests.running import runner
 from tests.test_specialize import FakeDeviceArray
@@ -289,3 +290,47 @@ def test_public_names():
     # A submodule of a public name's name would replace it when imported.
     importlib.import_module("mytriton.launch")
     assert callable(mytriton.jit)
+
+
+@mytriton.jit
+def packed_kernel(arrays, n, numbers, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(arrays[0] + i, mask=i < n, other=0.0)
+    scale, (plus, other) = numbers
+    if other is not None:
+        v += other
+    tl.store(arrays[1] + i, v * scale + plus, mask=i < n)
+
+
+@pytest.mark.parametrize("backend", ["interp", "cpu"])
+@pytest.mark.parametrize(("other", "first"), [(None, 3.0), (tl.constexpr(4), 11.0), (0.5, 4.0)])
+def test_a_tuple_of_arguments_is_a_tuple_in_the_kernel(backend, other, first):
+    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    packed_kernel[lambda meta: len(meta["arrays"]) - 1]((x, out), 6, numbers=(2, (3.0, other)), B=8, backend=backend)
+    assert out.tolist() == [first + 2 * k for k in range(6)] + [0, 0]
+
+
+def test_the_items_of_a_tuple_are_parameters_of_the_code():
+    x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    source = packed_kernel[1]((x, out), 6, (2, (3.0, None)), B=8, backend="cuda").src
+    assert "(float* arrays_0, float* arrays_1, int n, int numbers_0, float numbers_1_0) {" in source
+    with pytest.raises(LaunchError, match="argument `arrays_1` is a str, which no kernel takes"):
+        packed_kernel[1]((x, "out"), 6, (2, (3.0, None)), B=8, backend="interp")
+
+
+@mytriton.jit
+def leaking_kernel(pair, out):
+    tl.store(out, pair_0)  # noqa: F821
+
+
+def test_the_items_of_a_tuple_have_no_names_in_the_kernel():
+    with pytest.raises(CompileError, match="`pair_0` is not defined"):
+        leaking_kernel[1]((1, 2), np.zeros(1, np.int32), backend="interp")
+
+
+def test_an_example_gives_its_arrays_one_by_one():
+    x = np.zeros(8, np.float32)
+    example = mytriton.Example(args={"arrays": (x, x), "n": 8, "numbers": (1, (2, None)), "B": 8}, grid=1)
+    case = ExampleCase(lambda: example, {})
+    with pytest.raises(LaunchError, match="argument `arrays` of the example is a tuple"):
+        mytriton.check_example(packed_kernel, case, Target("cpu"))

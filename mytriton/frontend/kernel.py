@@ -59,13 +59,15 @@ class Kernel:
     """`names` maps the global and closure names the body uses to Python values (modules, constants, helpers); of a
     module of the author's also what the body takes from it and kernels can use, as `module.name`. `node` is
     its syntax tree, in the lines of the file; nothing changes it. Expressions of a module are evaluated as if a kernel
-    without one stood around them."""
+    without one stood around them. `tuples` are the parameters that got a tuple at a launch, inner ones first, and the
+    parameters in `params` that stand for its items (see `specialize.unpacked`)."""
 
     name: str
     unit: SourceUnit
     params: tuple[KernelParam, ...]
     names: Mapping[str, Any]
     node: FunctionNode | None = field(default=None, compare=False, repr=False)
+    tuples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Helper:

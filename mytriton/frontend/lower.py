@@ -164,10 +164,14 @@ def lower(tree: t.Tree, specialization: Specialization) -> Lowered:
     lowering = Lowering(Semantics(tree.kernel))
     scope = lowering.scope
     places = {param.name: param.span for param in tree.kernel.params}
-    for name, item in _parameters(tree, specialization).items():
+    items = _parameters(tree, specialization)
+    params = tuple(v for name, _, _ in specialization.params if isinstance(v := items[name], Value))
+    for name, parts in tree.kernel.tuples.items():
+        places[name] = places[parts[0]] if parts else tree.span
+        items[name] = Tuple(tuple(items.pop(part) for part in parts))
+    for name, item in items.items():
         scope.bind(name, item, places[name])
-    scope.constexprs.update(name for name, _ in specialization.constexprs)
-    params = tuple(v for name, _, _ in specialization.params if isinstance(v := scope.items[name], Value))
+    scope.constexprs.update(name for name, _ in specialization.constexprs if name in items)
     lowering.pointer = next((v for v in params if is_pointer(v.type)), None)
     lowering.body(tree.body, tail=True)
     findings = tuple(sorted(lowering.semantics.diagnostics, key=lambda d: _place(d.span)))
