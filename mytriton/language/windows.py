@@ -34,10 +34,10 @@ def make_tensor_descriptor(base: Any, shape: Any, strides: Any, block_shape: Any
 
 
 def load_tensor_descriptor(desc: Any, offsets: Any) -> Any:
-    """`desc.load(offsets)`."""
+    """`desc.load(offsets)`: the block of a tensor at these offsets, one for each axis."""
     kernel_only("load_tensor_descriptor")
 
 
 def store_tensor_descriptor(desc: Any, offsets: Any, value: Any) -> None:
-    """`desc.store(offsets, value)`."""
+    """`desc.store(offsets, value)`: writes a block of a tensor at these offsets, one for each axis."""
     kernel_only("store_tensor_descriptor")
