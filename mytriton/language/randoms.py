@@ -38,7 +38,7 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
 
 
 def randint4x(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
-    """Four random uint32 for each offset."""
+    """Four random uint32 for each offset, of which `randint` gives the first."""
     kernel_only("randint4x")
 
 
@@ -73,5 +73,5 @@ def randn(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
 
 
 def randn4x(seed: Any, offset: Any, n_rounds: int = 10) -> Any:
-    """Four normal float32 for each offset."""
+    """Four normal float32 for each offset, made of those of `rand4x`."""
     kernel_only("randn4x")
