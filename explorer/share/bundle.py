@@ -16,10 +16,13 @@ import zlib
 from pathlib import Path
 from typing import Any, NoReturn
 
+from explorer.model import past_runs, runs
 from explorer.model.codec import to_json
 from explorer.model.result import LineView, StageView
 from explorer.model.session import BACKENDS
+from explorer.model.stages import stage_list
 from explorer.share.record import Build, Record, Shared
+from explorer.share.replay import restored
 from explorer.share.strict import Wrong, decoder
 
 FORMAT, VERSION = "mytriton-explorer bundle", 1
@@ -122,7 +125,8 @@ def _shared(found: dict[str, Any]) -> Shared:
     def filled(stage: StageView, rows: int) -> StageView:
         number = next(following)
         lines = listings[number] if number is not None else ()
-        if any(line.line is not None and not 0 < line.line <= rows for line in lines):
+        places = (place for line in lines for place in (line.line, line.end_line) if place is not None)
+        if not all(0 < place <= rows for place in places):
             raise Wrong(f"stage {stage.name} has a line that came from none of the {rows} of the source")
         return dataclasses.replace(stage, lines=lines)
 
@@ -134,9 +138,27 @@ def _shared(found: dict[str, Any]) -> Shared:
             builds.append(dataclasses.replace(build, stages=tuple(filled(s, rows) for s in build.stages)))
         if record.backend not in BACKENDS:
             raise Wrong(f"there is no backend {record.backend!r:.40}")
-        return dataclasses.replace(record, builds=tuple(builds))
+        if record.example < 0 or not Path(record.path).name:
+            raise Wrong(f"its file is {record.path!r:.40} and its example number {record.example}")
+        found = dataclasses.replace(record, builds=tuple(builds))
+        _told(found)
+        return found
 
     return dataclasses.replace(shared, b=whole(shared.b), a=whole(shared.a) if shared.a is not None else None)
+
+
+def _told(record: Record) -> None:
+    """Say in words what a screen will say of the numbers: those that are none of a run divide by zero here and now."""
+    session = restored(record)
+    try:
+        runs.run_summary(session)
+        past_runs.table(session.past_runs)
+        for entry in session.past_runs.entries:
+            runs.report_lines(entry.report, session.past_runs)
+        runs.run_lines(session)
+        stage_list(session)
+    except (ArithmeticError, ValueError, LookupError, TypeError) as error:
+        raise Wrong(f"its numbers make no sense ({error})") from None
 
 
 def _check(build: Build) -> None:

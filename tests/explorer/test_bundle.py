@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from explorer.__main__ import main
 from explorer.actions import ACTIONS
@@ -22,12 +24,21 @@ from explorer.model.past_runs import Entry
 from explorer.model.result import DiagnosticView, LineView, ModuleInfo, OutputReport, RunReport, StageView
 from explorer.share import bundle
 from explorer.share.bundle import NoBundle, read, write
+from explorer.share.document import document
+from explorer.share.export import exported
 from explorer.share.record import Build, Made, Record, Shared, recorded
 from explorer.share.replay import ONLY_SHOWN, Replay, restored
 from explorer.widgets.code_view import CodeView
+from explorer.widgets.status import header
 from tests.benchmarks.terminal import Terminal
 from tests.explorer.explorer_support import COMMON, SOURCE, STAGES
 from tests.explorer.test_cli import refused
+
+#: Values that are none.
+ODD = st.one_of(
+    st.none(), st.booleans(), st.integers(-(10**20), 10**20), st.floats(allow_nan=False), st.text(max_size=9),
+    st.just([]), st.just({}), st.sampled_from(["\x1b[2J", "../..", "nan", 0, -1]),
+)  # fmt: skip
 
 ROOT = Path(__file__).parents[2]
 #: What is not there on the machine that a bundle is opened on.
@@ -95,6 +106,13 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+BENCH = BenchView(3e-3, 1e-3, 2e-3, 4e-3, 5e-3, 100, "CUDA events", 4096, 2048, {"fp32": 1000}, 4, 4, "", 1e12, 1e13)
+BENCHED = replace(REPORT, bench=BENCH, ok=True)
+GOOD = write(
+    Shared(replace(record(), run=BENCHED, runs=(*record().runs, Entry(2, "", "cuda", "", True, BENCHED))), record())
+)
+
+
 def unpacked(path: Path) -> Any:
     return json.loads(gzip.decompress(path.read_bytes()))
 
@@ -116,8 +134,7 @@ def test_what_is_written_is_read(path: Path) -> None:
 
 
 def test_all_that_a_run_and_a_bench_measured_comes_back(tmp_path: Path) -> None:
-    bench = BenchView(3e-3, 1e-3, 2e-3, 4e-3, 5e-3, 100, "CUDA events", flops={"fp32": 1000})
-    report = replace(REPORT, bench=bench, constexprs={"BLOCK": 256, "DTYPE": {"dtype": "fp32"}})
+    report = replace(REPORT, bench=BENCH, constexprs={"BLOCK": 256, "DTYPE": {"dtype": "fp32"}})
     (tmp_path / "x.mtx").write_bytes(write(Shared(replace(record(), run=report))))
     assert repr(read(tmp_path / "x.mtx").b.run) == repr(report)
 
@@ -175,6 +192,10 @@ def test_damaged_bundles(path: Path) -> None:
     assert said(put("listings", 0, 0, "line", 10**9)) == (
         "is damaged: stage tree has a line that came from none of the 12 of the source"
     )
+    assert said(put("listings", 0, 0, "end_line", 10**9)).startswith("is damaged: stage tree has a line that came from")
+    assert said(put("b", "example", -1)) == "is damaged: its file is 'add.py' and its example number -1"
+    assert said(put("b", "path", "/")) == "is damaged: its file is '/' and its example number 0"
+    assert said(put("b", "run", "outputs", 0, "size", 0)).startswith("is damaged: its numbers make no sense (")
     assert said(put("listings", 0, 0, "line", 1.5)).endswith(
         "LineView.line: a number where there should be a whole number"
     )
@@ -220,6 +241,34 @@ def test_text_of_a_bundle_cannot_steer_a_terminal(path: Path, capsys: pytest.Cap
     path.write_bytes(gzip.compress(json.dumps(data).encode()))
     assert main([str(path), "--print", "ssa"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "\ufffd]52;c;ZXZpbA==\ufffd \ufffd2J\ttab"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_is_changed_it_is_refused_or_can_be_shown(path: Path, data: st.DataObject) -> None:
+    changed = json.loads(gzip.decompress(GOOD))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at, key, places = changed, "", [changed]
+        while places:
+            keys = list(at) if isinstance(at, dict) else list(range(len(at)))
+            if not keys:
+                break
+            key = data.draw(st.sampled_from(keys))
+            if not isinstance(at[key], (dict, list)) or data.draw(st.integers(0, 9)) == 0:
+                at[key] = data.draw(ODD)
+                break
+            at = at[key]
+    path.write_bytes(gzip.compress(json.dumps(changed).encode()))
+    try:
+        found = read(path)
+    except NoBundle:
+        return
+    session = restored(found.b)
+    session.pinned = restored(found.a) if found.a is not None else None
+    for suffix in (".html", ".md", ".mtx"):
+        assert exported(session, suffix, True, found.made)
+    json.dumps(document(session, made=found.made), allow_nan=False)
+    header(session, False, ())
 
 
 def test_fields_of_newer_explorers_are_left_out(path: Path) -> None:
