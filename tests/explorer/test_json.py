@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from explorer.__main__ import main
+from explorer.cli import parse
+from explorer.gathering import Gathering
 from explorer.model.result import LineView, RunReport, StageView
-from explorer.share import document
-from explorer.share.record import Made
+from explorer.share import bundle, document
+from explorer.share.record import Made, shared
 from tests.explorer.test_cli import file, refused
 from tests.explorer.test_compare import session
 
@@ -38,16 +42,36 @@ ALWAYS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The kernel, compiled for `interp` and run, as a bundle: most questions need no compiler of their own."""
+    path = tmp_path_factory.mktemp("compiled") / "k.py"
+    path.write_text(KERNEL)
+    options = replace(parse([str(path), "--backend", "interp", "--json"]), path="k.py")
+
+    async def gathered() -> bytes:
+        gathering = Gathering(options)
+        module = await gathering.open()
+        gathering.select(gathering.kernel(module), 0)
+        await gathering.compile()
+        await gathering.run(gathering.session, fallback=True)
+        await gathering.close()
+        return bundle.write(shared(gathering.session))
+
+    return asyncio.run(gathered())
+
+
 @pytest.fixture(autouse=True)
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: bytes) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MYTRITON_BACKEND", raising=False)
     file("k.py", KERNEL)
+    file("k.mtx", compiled)
 
 
-def asked(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> Any:
+def asked(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0, of: str = "k.py") -> Any:
     """What a command prints, as JSON."""
-    assert main(["k.py", *argv, "--json"]) == code
+    assert main([of, *argv, "--json"]) == code
     return json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
 
 
@@ -79,7 +103,7 @@ def test_all_of_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_is_selected(capsys: pytest.CaptureFixture[str]) -> None:
-    found = asked(capsys, "--backend", "interp", "--show", "opt/fold, problems,run", "--diff")
+    found = asked(capsys, "--show", "opt/fold, problems,run", "--diff", of="k.mtx")
     assert list(found) == [*ALWAYS, "stages", "problems", "run"]
     (fold,) = found["stages"]
     rows = [(row["sign"], row["text"], row["line"]) for row in fold["diff"]["rows"] if row["sign"]]
@@ -91,10 +115,10 @@ def test_what_is_selected(capsys: pytest.CaptureFixture[str]) -> None:
         "case(n=32)",
     )
     assert found["run"]["outputs"][0]["mismatches"] == 0
-    stages = asked(capsys, "--backend", "interp", "--stages")["stages"]
+    stages = asked(capsys, "--stages", of="k.mtx")["stages"]
     assert [stage["name"] for stage in stages][:3] == ["source", "tree", "ssa"]
     assert not any("lines" in stage for stage in stages)
-    (ssa,) = asked(capsys, "--backend", "interp", "--print", "ssa")["stages"]
+    (ssa,) = asked(capsys, "--print", "ssa", of="k.mtx")["stages"]
     assert ssa["lines"][-1]["text"] == "store %5, %4"
 
 
@@ -174,7 +198,7 @@ def test_the_comparison(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_listing_as_the_pane_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["k.py", "--backend", "interp", "--print", "opt/fold"]
+    argv = ["k.mtx", "--print", "opt/fold"]
     assert main([*argv, "--diff"]) == 0
     said = capsys.readouterr()
     assert said.err == "# diff against ssa\n"
@@ -186,7 +210,7 @@ def test_a_listing_as_the_pane_shows_it(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == (
         "line 9: %3 = mul %2, 1.0 : vector<32 x f32>\n    -> %2    x * 1 = x  (fold/mul_one)\n"
     )
-    assert main([*argv, "--compare", "B=64"]) == 0
+    assert main(["k.py", "--backend", "interp", "--print", "opt/fold", "--compare", "B=64"]) == 0
     said = capsys.readouterr()
     assert said.err == "# A against B\n"
     assert said.out.splitlines()[:2] == [
@@ -229,7 +253,8 @@ def test_the_times_of_both(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_what_does_not_go_together(capsys: pytest.CaptureFixture[str], argv: list[str], message: str) -> None:
-    said = refused(capsys, "k.py", "--backend", "interp", *argv)
+    of_bundle = argv[0] == "--json" or argv[-1] in ("smm", "no.mtx", "B=x")
+    said = refused(capsys, "k.mtx" if of_bundle else "k.py", "--backend", "interp", *argv)
     assert said.startswith(f"mytriton-explore: {message}"), said
 
 
