@@ -1,26 +1,12 @@
-"""The help screen: what the pane in focus is, how to read the screen, and every key, from the table of actions."""
+"""The help screen: the pane in focus, how to read what it shows, its keys; then the screen, and every other key."""
 
 from __future__ import annotations
 
 from textwrap import wrap
 
-from explorer.actions import ACTIONS, MOVES, shown_keys
-
-PANES = {
-    "source": "The file, editable. Every edit is compiled; E and W in the margin mark findings, > what is linked. "
-    "Tab and shift+tab indent, ctrl+z and ctrl+y undo and redo, ctrl+x, ctrl+c and ctrl+v cut, copy and paste; "
-    "esc leaves it.",
-    "tree": "Statements and expression trees, as the frontend reads the kernel.",
-    "ssa": "The typed SSA before optimization, after each pass, and laid out over threads: [ and ] choose.",
-    "cuda": "The CUDA C++ that NVRTC compiles.",
-    "mlir": "MLIR as emitted and after each named stage: [ and ] choose. With backend cpu: that backend's.",
-    "asm": "What comes out: LLVM IR, PTX, SASS, or host assembly: [ and ] choose. SASS is made when it is looked at; "
-    "[01---- r2 w3 y s05] waits for barriers 0 and 1, sets 2 when operands are read and 3 when the result is there, "
-    "yields to another warp, and stalls 5 cycles.",
-    "stages": "Every stage with status, time and cause. Enter opens a stage in its pane.",
-    "problems": "Errors and warnings with their source lines. Enter goes to the place.",
-    "run": "The last run: where it ran, and how each output compares with its reference.",
-}
+from explorer.actions import ACTIONS, MOVES, Action, shown_keys
+from explorer.model.panes import TITLES
+from explorer.screens.notation import GENERAL, NOTATION, PANES
 
 
 def help_lines(pane: str, width: int = 1000) -> list[str]:
@@ -29,22 +15,29 @@ def help_lines(pane: str, width: int = 1000) -> list[str]:
     def rows(text: str, hanging: int = 2) -> list[str]:
         return wrap(text, width, subsequent_indent=" " * hanging)
 
-    lines = [f"This pane: {pane}", *rows(f"  {PANES.get(pane, '')}"), ""]
-    lines += rows(
-        "The line under the cursor is followed through all panes: > in the margin marks what came from it. Beside it = "
-        "and \u00b7 mark where the value is made and used that f follows."
-    )
-    lines += rows(
-        "Text that is not what the source says any more is dimmed and called stale, until the kernel compiles again."
-    )
-    lines += [*rows("Letters act where nothing is being typed; esc leaves the editor, 1 goes back to it."), ""]
-    for group in dict.fromkeys(action.group for action in (*ACTIONS, *MOVES)):
-        lines.append(group)
-        for action in (*ACTIONS, *MOVES):
-            if action.group == group:
-                lines += rows(f"  {shown_keys(action) or 'in ctrl+p':<17} {action.help}", 20)
-        lines.append("")
-    lines.append("Panes:")
+    def signs(table: tuple[tuple[str, str], ...]) -> list[str]:
+        lines = []
+        for sign, meaning in table:
+            if len(sign) > 24:
+                lines += [f"  {sign}"[:width], *rows(f"      {meaning}", 6)]
+            else:
+                lines += rows(f"  {sign:<24}  {meaning}", 28 if width > 60 else 6)
+        return lines
+
+    def keys(actions: list[Action]) -> list[str]:
+        return [row for a in actions for row in rows(f"  {shown_keys(a) or 'in ctrl+p':<17} {a.help}", 20)]
+
+    lines = [f"This pane: {TITLES.get(pane, pane)}", *rows(f"  {PANES.get(pane, '')}"), ""]
+    if pane in NOTATION:
+        lines += ["How to read it", *signs(NOTATION[pane]), ""]
+    here = [a for a in ACTIONS if a.scope == ("editor" if pane == "source" else "listing")]
+    lines += ["Keys of this pane", *keys(here), *(keys(list(MOVES)) if pane != "source" else []), ""]
+    lines += ["The screen", *signs(GENERAL)]
+    lines += [*rows("  Letters act where nothing is being typed; esc leaves the editor, 1 goes back to it."), ""]
+    others = [a for a in (*ACTIONS, *MOVES) if a not in here and (pane == "source" or a not in MOVES)]
+    for group in dict.fromkeys(action.group for action in others):
+        lines += [group, *keys([action for action in others if action.group == group]), ""]
+    lines.append("Panes")
     for number, (name, text) in enumerate(PANES.items(), start=1):
         lines += rows(f"  {number} {name:<10} {text}", 15)
     return [*lines, "", "ctrl+p opens the list of everything that can be done."]

@@ -10,9 +10,12 @@ from textual.keys import Keys
 
 from explorer.actions import ACTIONS, MOVES, Action, bar_width, key_bar, key_table, shown_key
 from explorer.model.keys import SIGNS
+from explorer.model.panes import TITLES
 from explorer.screens.help import help_lines
 from explorer.screens.main import MainScreen
+from explorer.screens.notation import PANES
 from explorer.widgets.code_view import CodeView
+from tests.explorer.explorer_support import explorer
 
 NAMED = {key.value for key in Keys} | {"space", *SIGNS}
 #: What a terminal sends as something else, or keeps for itself.
@@ -79,7 +82,38 @@ def test_the_help_fits_its_width() -> None:
     assert max(map(len, lines)) <= 60
     at = next(i for i, line in enumerate(lines) if "Run the example" in line)
     assert lines[at + 1].startswith(" " * 20), "continued below the text"
-    assert " ".join(" ".join(help_lines("ssa", 77)).split()) == " ".join(" ".join(help_lines("ssa")).split())
+    for pane in PANES:
+        assert " ".join(" ".join(help_lines(pane, 77)).split()) == " ".join(" ".join(help_lines(pane)).split())
+
+
+@pytest.mark.parametrize("pane", PANES)
+def test_the_help_begins_with_the_pane_in_focus_and_has_every_key_once(pane: str) -> None:
+    lines = help_lines(pane)
+    assert lines[0] == f"This pane: {TITLES[pane]}"
+    assert lines.index("How to read it") < lines.index("Keys of this pane") < lines.index("The screen")
+    for action in EVERY:
+        assert sum(line.endswith(f" {action.help}") for line in lines) == 1, action.help
+    own = lines[lines.index("Keys of this pane") : lines.index("The screen")]
+    assert any("Find text in the listing" in line for line in own) == (pane != "source")
+
+
+async def test_the_help_can_be_searched(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (80, 24)) as e:
+        await e.press("escape", "6", "question_mark")
+        view = e.app.screen.query_one(CodeView)
+        assert view.lines[0] == "This pane: PTX / SASS"
+        assert "it stalls 5 cycles" in " ".join(" ".join(view.lines[:20]).split())
+        await e.press("slash", *"stage", "enter")
+        first = view.cursor
+        assert "stage" in view.lines[first].lower()
+        await e.press("n")
+        assert view.cursor > first
+        assert "stage" in view.lines[view.cursor].lower()
+        await e.press("N", "slash", "escape")
+        assert view.cursor == first
+        assert e.app.screen is not e.main, "escape left the search only"
+        await e.press("escape")
+        assert e.app.screen is e.main
 
 
 def test_parts_of_the_main_screen_replace_nothing_of_each_other_by_accident() -> None:
