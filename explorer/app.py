@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.command import Provider
 from textual.filter import LineFilter, NoColor
 
 from explorer.clipboard import copy
@@ -24,7 +25,6 @@ from explorer.model.settings import Settings
 from explorer.model.state import State
 from explorer.model.theme_names import TERMINAL, THEMES
 from explorer.open_files import OpenFiles
-from explorer.palette import Commands, Palette
 from explorer.screens.engine import EngineFactory
 from explorer.screens.main import MainScreen
 from explorer.terminal import TerminalDriver, TerminalGone, UnreadableInput
@@ -38,13 +38,19 @@ if TYPE_CHECKING:
 LONGEST_GOODBYE = 3.0
 
 
+def _commands() -> type[Provider]:
+    from explorer.palette import Commands  # when it is looked at: starting does not wait for it
+
+    return Commands
+
+
 class ExplorerApp(TypedAhead, OpenFiles):
     """The explorer of kernel files."""
 
     TITLE = "mytriton-explore"
     # Not at the bottom, where the run and the problems are.
     CSS = "ToastRack { dock: top; align: right top; margin: 0; } Toast { padding: 0 1; }"
-    COMMANDS: ClassVar[set[Any]] = {Commands}
+    COMMANDS: ClassVar[set[Any]] = {_commands}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "copy_hint", "copy", show=False)]
 
     def __init__(
@@ -140,6 +146,8 @@ class ExplorerApp(TypedAhead, OpenFiles):
 
     def action_command_palette(self) -> None:
         """Show every action by name."""
+        from explorer.palette import Palette
+
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
 

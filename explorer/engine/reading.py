@@ -112,7 +112,8 @@ def _kernel_info(kernel: Kernel, module: Module) -> KernelInfo:
     lines = kernel.unit.text.split("\n")
     at = next((i for i, line in enumerate(lines) if line.lstrip().startswith(("def ", "async def "))), 0)
     params = tuple(_param_view(p) for p in kernel.params)
-    return KernelInfo(kernel.name, kernel.unit.first_line + at, params, helper=_is_helper(kernel, module))
+    first, helper = kernel.unit.first_line, _is_helper(kernel, module)
+    return KernelInfo(kernel.name, first + at, params, helper=helper, lines=len(kernel.unit.text.rstrip().split("\n")))
 
 
 def _param_view(param: KernelParam) -> ParamView:

@@ -163,13 +163,15 @@ class ExampleInfo:
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """A kernel of the file: `line` is that of its `def`; a `helper` is called by another kernel of the file."""
+    """A kernel of the file: `line` is that of its `def`, `lines` is how many it has with its decorators; a `helper` is
+    called by another kernel of the file."""
 
     name: str
     line: int
     params: tuple[ParamView, ...] = ()
     examples: tuple[ExampleInfo, ...] = ()
     helper: bool = False
+    lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class Session:
         self.module: ModuleInfo | None = None
         self.module_changed = False
         self.results: dict[str, Result] = {}
+        self.outcomes: dict[str, str] = {}  # of the last compilation, by kernel
         self.meters: dict[str, Meter] = {}
         self.report: RunReport | None = None
         self.pinned: Session | None = None  # build A, which this one is compared with
@@ -182,6 +183,9 @@ class Session:
                 return False
             if not event.slow:
                 result.finished, result.ms = True, event.ms
+                failed = result.failed
+                outcome = f"ok in {event.ms:.0f} ms" if failed is None else f"fails at {failed.name}"
+                self.outcomes[result.kernel] = f"{outcome} ({event.backend})"
             result.slow_finished = event.slow or not event.ok
             self.busy = None
         elif isinstance(event, RunFinished):

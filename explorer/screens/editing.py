@@ -48,6 +48,12 @@ class Editing(MainBase):
         else:
             self.app.notify("No problems.")
 
+    def go_to_source(self, line: int, column: int) -> None:
+        """Go to a place of the file."""
+        self.leave_editor_at(line)
+        self.go_to_pane("source")
+        self.editor.go_to(line, column)
+
     def show_keys(self) -> None:
         """The key bar. The call that is being typed, or what is wrong with the cursor's line, takes its place."""
         findings = self.editor.findings if self.editor.has_focus else ()

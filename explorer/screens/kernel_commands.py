@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from explorer.model import panes
 from explorer.model.failure import brief
+from explorer.model.kernels import about
 from explorer.model.session import BACKENDS
 from explorer.model.settings import Settings
 from explorer.model.story import MODES
@@ -24,6 +26,10 @@ class KernelCommands(MainBase):
         """Select a backend."""
         self.session.backend = backend
         self.compile()
+
+    def select_target(self, **options: Any) -> None:
+        """Compile for another chip, or number of warps."""
+        self.compile_for(replace(self.session.settings, **options), self.session.backend)
 
     def action_compile(self) -> None:
         """Compile now."""
@@ -61,13 +67,11 @@ class KernelCommands(MainBase):
         """Choose the kernel and the example."""
         module = self.session.module
         choices = [
-            (kernel.name, number, f"{kernel.name}  {example.label}{'  ' + example.error if example.error else ''}")
+            (kernel.name, number, f"{kernel.name}  {label}  ({about(self.session, kernel)})")
             for kernel in (module.kernels if module is not None else ())
-            for number, example in enumerate(kernel.examples)
-        ] + [
-            (kernel.name, 0, f"{kernel.name}  (no example)")
-            for kernel in (module.kernels if module is not None else ())
-            if not kernel.examples
+            for number, label in enumerate(
+                [f"{e.label}{'  ' + e.error if e.error else ''}" for e in kernel.examples] or ["(no example)"]
+            )
         ]
         if not choices:
             self.app.notify("No kernels were found in the file.", severity="warning")

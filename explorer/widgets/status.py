@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from explorer.actions import key_bar
 from explorer.model.kernel_files import OpenedFile
+from explorer.model.kernels import position
 from explorer.model.report import no_figures
 from explorer.model.resources import strip
 from explorer.model.session import Session
@@ -24,8 +25,8 @@ def header(session: Session, dirty: bool, files: Sequence[OpenedFile]) -> tuple[
     if session.bundle:
         left.append(Part(f" {Path(session.bundle).name}, read-only", "doubtful"))
     if len(files) > 1:
-        number = next((n for n, file in enumerate(files, start=1) if file.shown), 1)
-        left.append(Part(f" {number}/{len(files)}", "number", "open"))
+        at = next((n for n, file in enumerate(files, start=1) if file.shown), 1)
+        left.append(Part(f" {at}/{len(files)}", "number", "open"))
     if dirty:
         left.append(Part(" [edited]", "doubtful"))
     if others := sum(file.edited and not file.shown for file in files):
@@ -35,6 +36,8 @@ def header(session: Session, dirty: bool, files: Sequence[OpenedFile]) -> tuple[
     kernel = session.result.kernel or (info.name if info is not None else "")
     if kernel:
         left.append(Part(f" > {kernel}", "", "choose"))
+    if which := position(session):
+        left.append(Part(f" {which}", "number", "choose"))
     if info is not None and info.examples:
         left.append(Part(f"  {session.example_label}", "number", "choose"))
     right = []
