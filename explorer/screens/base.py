@@ -96,6 +96,7 @@ class MainBase(Linking):
     async def on_mount(self) -> None:
         """Start the children, and show what there is."""
         self.editor.focus()
+        self.editor.indent_width = host(self).config.tab_width
         await self.engine.start()
         self.open_module()
         self.compile()

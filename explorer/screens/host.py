@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from textual.dom import DOMNode
 
+from explorer.model.config import Config
 from explorer.model.kernel_files import OpenedFile
 from explorer.model.state import State
 
@@ -18,6 +19,7 @@ class Host(Protocol):
     """The application (`explorer.app.ExplorerApp`), as far as its screens know it."""
 
     state: State
+    config: Config
     main: MainScreen
 
     def show_theme(self, name: str) -> None:

@@ -113,6 +113,16 @@ def test_bytes_that_are_no_text_and_a_folder_do_not_stop_the_start() -> None:
     assert "cannot be read" in load(path, {}, KEYS).problems[0]
 
 
+async def test_the_tab_width_is_that_of_the_editor(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", config=read("tab_width = 2")) as e:
+        await e.press("tab")
+        assert e.main.editor.text.startswith("  import")
+        await e.press("end", "x", ":", "enter")
+        assert e.main.editor.cursor_location == (1, 4)
+        await e.press("backspace")
+        assert e.main.editor.cursor_location == (1, 2)
+
+
 async def test_what_is_wrong_is_said_on_the_screen(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py", config=read("mouse = 7")) as e:
         assert any("mouse: 7 is none of" in note.message for note in e.app._notifications)
