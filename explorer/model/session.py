@@ -183,9 +183,10 @@ class Session:
                 return False
             if not event.slow:
                 result.finished, result.ms = True, event.ms
-                failed = result.failed
-                outcome = f"ok in {event.ms:.0f} ms" if failed is None else f"fails at {failed.name}"
-                self.outcomes[result.kernel] = f"{outcome} ({event.backend})"
+                if event.backend == self.backend:
+                    failed = result.failed
+                    outcome = f"ok in {event.ms:.0f} ms" if failed is None else f"fails at {failed.name}"
+                    self.outcomes[result.kernel] = f"{event.backend}: {outcome}"
             result.slow_finished = event.slow or not event.ok
             self.busy = None
         elif isinstance(event, RunFinished):

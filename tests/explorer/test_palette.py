@@ -43,7 +43,7 @@ async def test_everything_is_in_it_with_its_keys(tmp_path: Path) -> None:
             "File: add.py   shown  [edited]", "File: other.py   1 kernel",
         ):  # fmt: skip
             assert row in rows, (row, rows)
-        assert any(row.startswith("Kernel: add_kernel   8 lines, fails at ssa") for row in rows)
+        assert any(row.startswith("Kernel: add_kernel   8 lines, cuda: fails at ssa") for row in rows)
 
 
 async def test_what_is_chosen_is_done(tmp_path: Path) -> None:
@@ -74,12 +74,12 @@ async def test_kernels_are_listed_with_their_length_and_what_came_of_them(tmp_pa
         e.engine.read(first, KernelInfo("two", 20, lines=3))
         await e.answer()
         assert " > add_kernel 1/2" in e.line("#header")
-        assert about(e.main.session, first).startswith("8 lines, ok in 12 ms (")
+        assert about(e.main.session, first) == "8 lines, cuda: ok in 12 ms"
         await e.press("f4")
         labels = [str(option.prompt) for option in e.app.screen.query_one("OptionList").options]  # type: ignore[attr-defined]
         assert [label.split("ms")[0] for label in labels[:2]] == [
-            "1 add_kernel  n=1  (8 lines, ok in 12 ",
-            "2 add_kernel  n=2  (8 lines, ok in 12 ",
+            "1 add_kernel  n=1  (8 lines, cuda: ok in 12 ",
+            "2 add_kernel  n=2  (8 lines, cuda: ok in 12 ",
         ]
         assert labels[2] == "3 two  (no example)  (3 lines, not compiled yet)"
 
