@@ -9,8 +9,8 @@ from textual.widgets import Input
 
 
 class Field(Input):
-    """A field that asks `keys` first: a terminal sends a letter along with `alt+c`, which would be typed. Keys that were
-    on their way to it when a key before them took the focus away go to what has it now."""
+    """A field that asks `keys` first: a terminal sends a letter along with `alt+c`, which would be typed. Keys that
+    were on their way to it when one before them took the focus away go to what has it now."""
 
     def __init__(self, id: str, keys: Callable[[str], bool]) -> None:
         super().__init__(id=id, compact=True, select_on_focus=False)

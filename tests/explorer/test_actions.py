@@ -18,8 +18,8 @@ from explorer.widgets.code_view import CodeView
 from tests.explorer.explorer_support import explorer
 
 NAMED = {key.value for key in Keys} | {"space", *SIGNS}
-#: What a terminal sends as something else, or keeps for itself.
-LYING = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bracket", "esc", "f11"}
+#: What a terminal sends as something else, or keeps for itself; the last two are the prefixes of screen and of tmux.
+LYING = {"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+j", "ctrl+left_square_bracket", "esc", "f11", "ctrl+a", "ctrl+b"}
 EVERY = (*ACTIONS, *MOVES)
 
 

@@ -1,4 +1,4 @@
-"""Keys that come faster than the screen follows, as over a slow line, act in their order and where they are meant to."""
+"""Keys that come faster than the screen follows, as over a slow line, act in their order and where they belong."""
 
 from __future__ import annotations
 
