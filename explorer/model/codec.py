@@ -97,9 +97,14 @@ def _dataclass_encoder(cls: Any) -> Step:
 
 
 def _dataclass_decoder(cls: Any) -> Step:
-    special = {name: step for name, hint in typing.get_type_hints(cls).items() if (step := _decoder(hint)) is not None}
+    hints = typing.get_type_hints(cls).items()
+    special = [(name, step) for name, hint in hints if (step := _decoder(hint)) is not None]
 
     def decode(data: dict[str, Any]) -> Any:
-        return cls(**{name: special[name](item) if name in special else item for name, item in data.items()})
+        fields = data.copy()
+        for name, step in special:
+            if name in fields:
+                fields[name] = step(fields[name])
+        return cls(**fields)
 
     return decode

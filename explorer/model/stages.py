@@ -11,6 +11,9 @@ from explorer.model.session import Session
 
 Lines = tuple[LineView, ...]
 Targets = tuple[tuple[str, str] | None, ...]
+#: Operations of listings, by identity: the list of stages is made anew for every event, and listings may be long.
+_counted: dict[int, tuple[Lines, int]] = {}
+_COUNTED = 128
 
 
 def stage_list(session: Session, folded: bool = False) -> tuple[Lines, str, bool, Targets]:
@@ -84,8 +87,14 @@ def delta(result: Result, stage: StageView) -> str:
 
 def operations(lines: Lines) -> int:
     """The operations in a listing of MLIR: one a row, but for ends of regions, labels and aliases."""
-    rows = (line.text.lstrip() for line in lines)
-    return sum(1 for row in rows if row and row[0] not in "}^#")
+    known = _counted.get(id(lines))
+    if known is None or known[0] is not lines:
+        rows = (line.text.lstrip() for line in lines)
+        known = lines, sum(1 for row in rows if row and row[0] not in "}^#")
+        if len(_counted) >= _COUNTED:
+            _counted.clear()
+        _counted[id(lines)] = known
+    return known[1]
 
 
 def _count(stage: StageView) -> str:
