@@ -72,6 +72,10 @@ class OpenFiles(App[None]):
                 files.append(OpenedFile(name, edited, screen is self.main))
         return files
 
+    def renamed(self, before: Path, path: Path) -> None:
+        """What was edited as the one is the other from now on."""
+        self._order = [path if other.resolve() == before.resolve() else other for other in self._order]
+
     def open_file(self, name: str) -> None:
         """Show a file; open it if it is not yet."""
         path = Path(name)

@@ -62,6 +62,8 @@ class FileCommands(MainBase):
         path = Path(name.strip()).expanduser()
         if path.exists() and self.file.path.exists() and path.samefile(self.file.path):
             self.save()
+        elif any(s is not self and s.file.path.resolve() == path.resolve() for s in host(self).file_screens()):
+            self.app.notify(f"{path} is open here, too; go to it to save it.", title="Not saved", severity="error")
         elif path.exists() and not path.is_file():
             what = "is a folder; name a file in it" if path.is_dir() else "is not a regular file; name another"
             self.app.notify(f"{path} {what}.", title="Not saved", severity="error")
@@ -73,6 +75,7 @@ class FileCommands(MainBase):
             self._write_as(path)
 
     def _write_as(self, path: Path) -> None:
+        old = self.file.path
         try:
             self.file.save_as(path, self.editor.text)
         except FileNotFoundError:
@@ -85,6 +88,7 @@ class FileCommands(MainBase):
         before.clear()
         before.close()
         self.session.settings = replace(self.session.settings, path=str(path))
+        host(self).renamed(old, path)
         self._saved(None)
 
     def action_reload(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from textual.dom import DOMNode
@@ -33,6 +34,9 @@ class Host(Protocol):
 
     def opened_files(self) -> Sequence[OpenedFile]:
         """All open files."""
+
+    def renamed(self, before: Path, path: Path) -> None:
+        """What was edited as the one is the other from now on."""
 
     def open_file(self, name: str) -> None:
         """Show a file; open it if it is not yet."""

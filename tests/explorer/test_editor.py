@@ -152,6 +152,18 @@ async def test_saving_under_a_name_that_is_taken_asks(tmp_path: Path) -> None:
         assert e.main.file.path == link
 
 
+async def test_a_file_that_is_open_here_is_not_saved_over(tmp_path: Path) -> None:
+    other = put(tmp_path / "other.py", "precious = 1\n")
+    async with explorer(tmp_path / "add.py") as e:
+        e.app.open_file(str(other))
+        await settled(e.pilot)
+        e.app.open_file(str(tmp_path / "add.py"))
+        await settled(e.pilot)
+        await save_as(e, str(other))
+        assert e.app.screen is e.main, "nothing is asked"
+        assert (e.main.file.path.name, other.read_text()) == ("add.py", "precious = 1\n")
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
