@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import mytriton.language as tl
+from explorer.actions import ACTIONS, MOVES, shown_key
+from explorer.command import parser
 from mytriton.frontend import outside  # noqa: F401 (which fills the tables of functions)
 from mytriton.frontend.registry import FUNCTIONS, METHODS
 from tests import operations
@@ -44,6 +46,23 @@ def test_the_table_of_operations_has_every_function() -> None:
         sorted((functions | {name for name in tl.__all__ if callable(getattr(tl, name))}) - names - NO_OPERATION) == []
     )
     assert sorted(set(METHODS) - names) == []
+
+
+def test_what_the_table_of_explorers_names_is_there() -> None:
+    section = README.read_text().partition("## Beside other explorers")[2].partition("\n## ")[0]
+    rows = [row.split(" | ") for row in section.splitlines() if row.startswith("| ") and "**" not in row][1:]
+    assert len(rows) > 40
+    tests = {path.stem for path in README.parent.glob("tests/**/test_*.py")}
+    keys = {shown_key(key) for action in (*ACTIONS, *MOVES) for key in (*action.letters, *action.keys)} | {"ctrl+p"}
+    options = set(re.findall(r"--[a-z-]+", parser().format_help()))
+    for name, ours, *others in rows:
+        assert len(others) == 8, name
+        assert {cell.rstrip(" |") for cell in others} <= {"Y", "P", "n", "-"}, name
+        assert ours[0] in "YPn", name
+        assert set(re.findall(r"test_\w+", ours)) <= tests, name
+        quoted = set(re.findall(r"`([^`]+)`", ours)) - {"stale", "interp"}
+        assert {word for word in quoted if not word.startswith("--")} <= keys, name
+        assert {word for word in quoted if word.startswith("--")} <= options, name
 
 
 def test_the_readme_has_the_table_of_operations() -> None:
