@@ -45,7 +45,7 @@ def page(session: Session, saved: bool, made: Made) -> str:
             "<h2>Stages</h2>",
             _stages(session, stages),
             "<h2>Listings</h2>",
-            *(_listing(session, stage, number) for number, stage in enumerate(stages)),
+            *(_listing(session, stages, number) for number in range(len(stages))),
             *_compared(session),
             *_made(session, made),
             "</main></div>",
@@ -96,13 +96,17 @@ def _stages(session: Session, stages: Sequence[StageView]) -> str:
     return f"<table><tr><th>stage</th><th>status</th><th>time</th><th></th></tr>{''.join(rows)}</table>"
 
 
-def _listing(session: Session, stage: StageView, number: int) -> str:
-    """A stage, folded unless it failed: its text (or what it was given), its log, and the diff to the one before."""
+def _listing(session: Session, stages: Sequence[StageView], number: int) -> str:
+    """A stage, folded unless it failed: its text (or what it was given), its log, and the diff to the one before. A text
+    that is that of the stage before is not there again."""
+    stage, before = stages[number], stages[number - 1] if number else None
     name, status, time, told = map(escape, facts.stage_row(session, stage))
     failure = given(session.result, stage)
     parts = []
     if failure is not None:
         parts.append(_code(failure.lines, failure.language, failure.marks))
+    elif before is not None and stage.lines and stage.lines == before.lines:
+        parts.append(f"<p>the same text as that of {escape(before.name)}</p>")
     elif stage.lines:
         parts.append(_code(stage.lines, stage.language))
     elif stage.reason or stage.diagnostics:
