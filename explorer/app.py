@@ -49,7 +49,14 @@ class ExplorerApp(TypedAhead, OpenFiles):
 
     TITLE = "mytriton-explore"
     # Not at the bottom, where the run and the problems are.
-    CSS = "ToastRack { dock: top; align: right top; margin: 0; } Toast { padding: 0 1; }"
+    CSS = """
+    ToastRack { dock: top; align: right top; margin: 0; }
+    Toast { padding: 0 1; }
+    /* Lists drop `reverse`. */
+    OptionList:ansi > .option-list--option-highlighted, CommandList:ansi > .option-list--option-highlighted {
+        text-style: bold underline;
+    }
+    """
     COMMANDS: ClassVar[set[Any]] = {_commands}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "copy_hint", "copy", show=False)]
 

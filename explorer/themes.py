@@ -239,13 +239,13 @@ def _terminal() -> Theme:
         for part, value in (
             ("foreground", "ansi_default"),
             ("background", "ansi_default"),
-            ("text-style", "bold reverse"),
+            ("text-style", "bold underline"),
         )
     }
     return Theme(
         name=TERMINAL,
         ansi=True,
-        primary="ansi_blue",
+        primary="ansi_default",
         secondary="ansi_cyan",
         warning="ansi_yellow",
         error="ansi_red",
@@ -259,6 +259,7 @@ def _terminal() -> Theme:
         variables={
             **plain,
             **dict.fromkeys(("foreground-muted", "text-muted", "text-disabled"), "ansi_default"),
+            "text-primary": "ansi_blue",
             "border": "ansi_default",
             "ansi-background": "ansi_default",
             "ansi-foreground": "ansi_default",

@@ -32,6 +32,13 @@ class SearchField(Input):
             event.prevent_default()
 
 
+class Results(CodeView):
+    """A list whose cursor is seen while one types in the field."""
+
+    def _is_cursor(self, row: int) -> bool:
+        return row == self.cursor
+
+
 class SearchScreen(Modal[tuple[Place | None, Asked]]):
     """Dismissed with the place to go to, if one was chosen, and with what was looked for."""
 
@@ -75,7 +82,7 @@ class SearchScreen(Modal[tuple[Place | None, Asked]]):
             yield self._field
             yield self._regex
             yield TextLine(classes="count")
-        yield CodeView()
+        yield Results()
         yield TextLine(id="keys")
 
     def on_mount(self) -> None:

@@ -10,6 +10,7 @@ import pytest
 from rich.style import Style
 from textual.color import Color
 from textual.screen import Screen
+from textual.widgets import OptionList
 
 from explorer.model.config import Config
 from explorer.model.state import State
@@ -189,7 +190,7 @@ async def test_sixteen_colours_get_the_terminals_own(tmp_path: Path, monkeypatch
     colours = {c for _, style in shown for c in (style.color, style.bgcolor) if c is not None}
     assert all(c.is_default or c.is_system_defined for c in colours)
     # Text in one of its colours stands on its own background, never on another colour.
-    assert all(style.bgcolor is None or style.bgcolor.is_default for _, style in shown)
+    assert {str(s) for _, s in shown if s.bgcolor is not None and not s.bgcolor.is_default} == set()
 
 
 async def test_without_colours_everything_is_still_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,3 +215,11 @@ async def test_without_colours_everything_is_still_told_apart(tmp_path: Path, mo
         assert all(segment.style is not None and segment.style.reverse for segment in heading)
         await e.press("T")
         assert e.app.screen is e.main, "there is nothing to choose"
+        for key in ("W", "ctrl+p"):
+            await e.press(key)
+            await settled(e.pilot)
+            options = e.app.screen.query_one(OptionList)
+            await e.pilot.pause()
+            shown = [any(s.style is not None and s.style.underline for s in options.render_line(y)) for y in (0, 1)]
+            assert shown == [True, False], "the row of the cursor, in a list"
+            await e.press("escape")
