@@ -160,6 +160,13 @@ class ExampleInfo:
         """Whether its types are known, or why they cannot be."""
         return bool(self.types or self.constexprs or self.error)
 
+    def called(self, values: dict[str, Any]) -> str:
+        """Its label, called with other values."""
+        if not values:
+            return self.label
+        written = ", ".join(f"{name}={value!r}" for name, value in {**self.values, **values}.items())
+        return f"{self.label.partition('(')[0]}({written})"
+
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:

@@ -260,17 +260,14 @@ class Session:
     @property
     def example_info(self) -> ExampleInfo | None:
         """The selected example, as the file says it."""
-        info = self.kernel_info
-        return info.examples[min(self.example, len(info.examples) - 1)] if info is not None and info.examples else None
+        examples = info.examples if (info := self.kernel_info) is not None else ()
+        return examples[min(self.example, len(examples) - 1)] if examples else None
 
     @property
     def example_label(self) -> str:
         """What the example is called, with the values that it is given."""
         example = self.example_info
-        if example is None or not self.settings.values:
-            return example.label if example is not None else ""
-        values = {**example.values, **self.settings.values}
-        return f"{example.label.partition('(')[0]}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
+        return example.called(self.settings.values) if example is not None else ""
 
     @property
     def report_is_stale(self) -> bool:
