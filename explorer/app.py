@@ -16,7 +16,6 @@ from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.filter import LineFilter, NoColor
 
-from explorer.clipboard import copy
 from explorer.engine.client import Engine
 from explorer.model.config import Config
 from explorer.model.files import SourceFile, Swap
@@ -168,6 +167,8 @@ class ExplorerApp(TypedAhead, OpenFiles):
         self.run_worker(self._copy(text), group="copy", exclusive=True)
 
     async def _copy(self, text: str) -> None:
+        from explorer.clipboard import copy
+
         self.notify(await copy(text, self._driver.write if self._driver is not None else lambda _: None))
 
 

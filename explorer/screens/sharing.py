@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual import on
 
@@ -15,13 +14,14 @@ from explorer.model import report
 from explorer.model.session import BACKENDS
 from explorer.screens.engine import EngineEvent
 from explorer.screens.listing_commands import ListingCommands
-from explorer.share.record import Made, command, complete, copied
+
+if TYPE_CHECKING:
+    from explorer.share.record import Made
 
 Choice = tuple[str, Callable[[], object]]
 
 
-@dataclass(frozen=True, slots=True)
-class Awaited:
+class Awaited(NamedTuple):
     """A file that is written once everything it holds is compiled."""
 
     path: Path
@@ -73,6 +73,10 @@ class Sharing(ListingCommands):
         self.app.copy_to_clipboard("\n".join(line.text for line in report.problem_lines(self.session.problems)))
 
     def _copy_command(self) -> None:
+        import shlex
+
+        from explorer.share.record import command
+
         self.app.copy_to_clipboard(shlex.join(command(self.session)))
 
     async def _copy_report(self) -> None:
@@ -133,12 +137,15 @@ class Sharing(ListingCommands):
     @property
     def at_rest(self) -> bool:
         """Whether everything that was asked for is compiled."""
+        from explorer.share.record import complete
+
         module, settings = self.session.module, self.session.settings
         known = module is not None and (module.executed or bool(module.diagnostics) or not settings.execute)
         return known and complete(self.session, self.session.compile_request(*self._requested))
 
     async def _exported(self, suffix: str) -> bytes:
         from explorer.share.export import exported
+        from explorer.share.record import copied
 
         session, saved = copied(self.session), not self.dirty
         return await asyncio.to_thread(exported, session, suffix, saved, self.made)

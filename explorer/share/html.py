@@ -97,8 +97,8 @@ def _stages(session: Session, stages: Sequence[StageView]) -> str:
 
 
 def _listing(session: Session, stages: Sequence[StageView], number: int) -> str:
-    """A stage, folded unless it failed: its text (or what it was given), its log, and the diff to the one before. A text
-    that is that of the stage before is not there again."""
+    """A stage, folded unless it failed: its text (or what it was given), its log, and the diff to the one before. The
+    text is not there again if it is that of the stage before."""
     stage, before = stages[number], stages[number - 1] if number else None
     name, status, time, told = map(escape, facts.stage_row(session, stage))
     failure = given(session.result, stage)
