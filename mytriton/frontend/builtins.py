@@ -32,7 +32,9 @@ def _program_id(s: Semantics, span: Span, axis: Operand) -> Item:
 
 @builtin(tl.num_programs)
 def _num_programs(s: Semantics, span: Span, axis: Operand) -> Item:
-    return s.builder.add(ops.NumPrograms, axis=_axis(s, axis))
+    count = s.builder.add(ops.NumPrograms, axis=_axis(s, axis))
+    s.positive.add(count)
+    return count
 
 
 # --- elementwise ------------------------------------------------------------------------------------------------------

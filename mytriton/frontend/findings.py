@@ -29,6 +29,8 @@ class Findings:
         self.units = [kernel.unit]
         #: What to do where certain values are not constexprs, although one might take them for such.
         self.hints_on: dict[Value, str] = {}
+        #: Values that are positive at every launch.
+        self.positive: set[Value] = set()
         self.diagnostics: list[Diagnostic] = []
         self._reported: set[tuple[str, Span | None]] = set()
         self._lines: dict[int, list[str]] = {}

@@ -83,7 +83,7 @@ class Loops(Branches):
         builder, span, before = self.semantics.builder, node.span, set(self.scope.items)
         builder.span = span
         lower, upper, step = bounds.operands(self.semantics)
-        if isinstance(bounds.step.item, Value):
+        if isinstance(bounds.step.item, Value) and bounds.step.item not in self.semantics.positive:
             moves = builder.add(ops.CmpNe, lhs=step, rhs=builder.constant(0, bounds.counted))
             builder.append(ops.Assert(condition=moves, message="the step of a loop must not be 0", span=span))
         carry = self._carry(node)

@@ -368,13 +368,15 @@ def test_the_step_is_checked_by_what_is_compiled(backend, check):
     assert check in compilation.stage(source_stage(compilation.planned)).text
 
 
-def test_a_step_that_cannot_be_0_is_not_checked():
+@pytest.mark.parametrize(("step", "checked"), [("tl.num_programs(0)", False), ("tl.num_programs(0) * 2", True)])
+def test_a_step_that_cannot_be_0_is_not_checked_at_run_time(step, checked):
     kernel = kernel_from(
-        "def k(out, n):\n    for i in range(tl.program_id(0), n, tl.num_programs(0)):\n        tl.store(out + i, i)"
+        f"def k(out, n):\n    for i in range(tl.program_id(0), n, {step}):\n        tl.store(out + i, i)"
     )
     compilation = compile_kernel(kernel, parse_signature(kernel, "*i32, i32", {}), Target("interp"))
-    assert "assert" in compilation.stage("ssa").text
-    assert "assert" not in compilation.stage("opt/dce").text
+    assert ("assert" in compilation.stage("ssa").text) == checked
+    if not checked:
+        assert "cmp_ne" not in compilation.stage("ssa").text
 
 
 MISUSES = [
