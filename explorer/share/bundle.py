@@ -32,6 +32,8 @@ MAGIC = b"\x1f\x8b"
 SUFFIX = ".mtx"
 #: Bytes that a file may have, and that it may unpack to: two megabytes can unpack to two gigabytes.
 LARGEST, LARGEST_UNPACKED = 64_000_000, 256_000_000
+#: Lines that a source may have.
+LONGEST = 1_000_000
 
 
 class NoBundle(Exception):
@@ -44,7 +46,7 @@ def write(what: Shared) -> bytes:
     listings: dict[str, int] = {}
     for record in (data["b"], data.get("a")):
         for build in (record or {}).get("builds", ()):
-            for stage in build.get("stages", ()):
+            for stage in (*build.get("stages", ()), *build.get("good", ())):
                 if "lines" in stage:
                     key = json.dumps(stage["lines"], separators=(",", ":"), ensure_ascii=False)
                     stage["lines"] = listings.setdefault(key, len(listings))
@@ -113,12 +115,13 @@ def _shared(found: dict[str, Any]) -> Shared:
     for record in (found.get("b"), found.get("a")):
         builds = record.get("builds") if isinstance(record, dict) else None
         for build in builds if isinstance(builds, list) else ():
-            stages = build.get("stages") if isinstance(build, dict) else None
-            for stage in stages if isinstance(stages, list) else ():
-                number = stage.pop("lines", None) if isinstance(stage, dict) else None
-                if number is not None and (type(number) is not int or not 0 <= number < len(listings)):
-                    raise Wrong(f"a stage has the listing {number!r:.20}, and there are {len(listings)}")
-                numbers.append(number)
+            for name in ("stages", "good"):
+                stages = build.get(name) if isinstance(build, dict) else None
+                for stage in stages if isinstance(stages, list) else ():
+                    number = stage.pop("lines", None) if isinstance(stage, dict) else None
+                    if number is not None and (type(number) is not int or not 0 <= number < len(listings)):
+                        raise Wrong(f"a stage has the listing {number!r:.20}, and there are {len(listings)}")
+                    numbers.append(number)
     shared: Shared = decoder(Shared)(found)
     following = iter(numbers)
 
@@ -135,7 +138,9 @@ def _shared(found: dict[str, Any]) -> Shared:
         builds = []
         for build in record.builds:
             _check(build)
-            builds.append(dataclasses.replace(build, stages=tuple(filled(s, rows) for s in build.stages)))
+            stages = tuple(filled(stage, rows) for stage in build.stages)
+            good = tuple(filled(stage, LONGEST) for stage in build.good)  # of an earlier text
+            builds.append(dataclasses.replace(build, stages=stages, good=good))
         if record.backend not in BACKENDS:
             raise Wrong(f"there is no backend {record.backend!r:.40}")
         if record.example < 0 or not Path(record.path).name:
@@ -166,6 +171,6 @@ def _check(build: Build) -> None:
         raise Wrong(f"there is no backend {build.backend!r:.40}")
     if len(set(build.planned)) != len(build.planned):
         raise Wrong(f"backend {build.backend} has a stage twice")
-    for stage in build.stages:
+    for stage in (*build.stages, *build.good):
         if stage.name not in build.planned:
             raise Wrong(f"stage {stage.name!r:.40} is not one of those of backend {build.backend}")

@@ -17,7 +17,8 @@ from explorer.model.session import Session, Settings
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The newest compilation of one backend: `planned` stages in order, and those that there are."""
+    """The newest compilation of one backend: `planned` stages in order, and those that there are. `good` are those of
+    an earlier one that this one did not get to: they are shown as stale."""
 
     backend: str
     kernel: str = ""
@@ -26,6 +27,7 @@ class Build:
     planned: tuple[str, ...] = ()
     stages: tuple[StageView, ...] = ()
     ms: float = 0.0
+    good: tuple[StageView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,9 @@ def recorded(session: Session, saved: bool = True) -> Record:
 
 def _build(backend: str, result: Result) -> Build:
     stages = tuple(s for s in result.known if not s.pending)
-    return Build(backend, result.kernel, result.signature, result.num_warps, result.planned, stages, result.ms)
+    reached = {stage.name for stage in stages if stage.ok}
+    good = tuple(result.good[name] for name in result.planned if name in result.good and name not in reached)
+    return Build(backend, result.kernel, result.signature, result.num_warps, result.planned, stages, result.ms, good)
 
 
 def complete(session: Session, request: CompileRequest) -> bool:

@@ -89,7 +89,11 @@ def compiled(record: Record, generation: int, backends: Sequence[str]) -> Iterat
     """The events of a compilation for these backends."""
     for backend in backends:
         build = record.build(backend) or _absent(record, backend)
-        yield m.CompileStarted(generation, backend, build.kernel, build.planned, build.signature, build.num_warps)
+        started = m.CompileStarted(generation, backend, build.kernel, build.planned, build.signature, build.num_warps)
+        if build.good:  # what there was before
+            yield started
+            yield from (m.StageFinished(generation, backend, stage) for stage in build.good)
+        yield started
         for stage in build.stages:
             yield m.StageFinished(generation, backend, stage)
         ok = all(stage.ok or stage.status == "skipped" for stage in build.stages)

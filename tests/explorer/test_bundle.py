@@ -442,6 +442,23 @@ async def test_nothing_is_edited_and_it_says_why(path: Path) -> None:
     assert app.return_code == 0
 
 
+async def test_listings_of_an_earlier_build_stay_stale(path: Path) -> None:
+    bad = replace(
+        STAGES["cuda"][1], status="failed", lines=(), diagnostics=(DiagnosticView("MT1", "error", "no", line=5),)
+    )
+    broken = replace(build("cuda"), stages=(STAGES["cuda"][0], bad), good=STAGES["cuda"][1:-1])
+    path.write_bytes(write(Shared(replace(record(), text="def f(:", builds=(broken,)))))
+    session = restored(read(path).b)
+    assert repr(recorded(session).builds) == repr((broken,))
+    assert session.result.failed == bad
+    app = opened(path)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await pilot.pause()
+        await pilot.pause()
+        assert lines(app, "ssa") == [line.text for line in COMMON[2].lines]
+        assert app.main.panes["ssa"].listing.stale
+
+
 async def test_no_command_changes_it(path: Path) -> None:
     app = opened(path)
     async with app.run_test(size=(80, 24)) as pilot:
