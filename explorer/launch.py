@@ -29,6 +29,8 @@ def run(options: Options) -> int:
         # Loading Textual keeps one processor busy. The compiler, which loads longest, goes first on the others.
         processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         spawn_early(("compiler", "runner")[: processors - 1])
+    # Threads read the keys and write the frames: neither waits 5 ms, Python's default, for a turn.
+    sys.setswitchinterval(0.0005)
     gc.disable()  # nothing that is loaded becomes garbage; the main screen enables it again
     from explorer.app import ExplorerApp, of_bundle
 

@@ -48,6 +48,7 @@ class Terminal:
     def __init__(self, command: Sequence[str], columns: int = 160, rows: int = 50, env: dict[str, str] | None = None):
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
+        self._rows = [""] * rows
         self._arrived: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
         self._hung_up = False
         self.bytes = 0
@@ -97,7 +98,7 @@ class Terminal:
         """The screen as text, one line a row."""
         while self._feed(0):
             pass
-        return "\n".join(line.rstrip() for line in self._screen.display)
+        return self.shown
 
     def send(self, *keys: str) -> float:
         """Press keys (names of `KEYS`, or text); returns the time at which they were sent."""
@@ -119,8 +120,7 @@ class Terminal:
         """Wait until the screen shows (or no longer shows) the regular expression; returns when it was written."""
         deadline = time.perf_counter() + timeout
         while True:
-            shown = re.search(pattern, "\n".join(line.rstrip() for line in self._screen.display), re.MULTILINE)
-            if bool(shown) != absent:
+            if bool(re.search(pattern, self.shown, re.MULTILINE)) != absent:
                 return self._seen
             if not self._feed(deadline - time.perf_counter()):
                 break
@@ -131,10 +131,14 @@ class Terminal:
         return self._seen if self._feed(timeout) else None
 
     @property
-    def display(self) -> Sequence[str]:
-        """The rows of the screen, as far as data was shown on it."""
-        rows: Sequence[str] = self._screen.display
-        return rows
+    def shown(self) -> str:
+        """The screen as text, as far as data was shown on it. Only the rows that changed are looked at: the program
+        under test needs the processor, too."""
+        for y in self._screen.dirty.intersection(range(self._screen.lines)):
+            cells = self._screen.buffer[y]
+            self._rows[y] = "".join(cells[x].data for x in range(self._screen.columns)).rstrip()
+        self._screen.dirty.clear()
+        return "\n".join(self._rows)
 
     def settle(self, quiet: float = 0.3, timeout: float = 30.0) -> None:
         """Wait until nothing was written for `quiet` seconds."""

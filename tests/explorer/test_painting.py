@@ -1,4 +1,4 @@
-"""What typing, moving and results cost: rows made, updates and bytes, which do not depend on how busy the machine is."""
+"""What typing, moving and results cost: rows, updates and bytes, which do not depend on how busy the machine is."""
 
 from __future__ import annotations
 
