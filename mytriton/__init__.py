@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from mytriton.bench import Bench, bench_example
     from mytriton.check import Report, check_example
     from mytriton.compile import compile_kernel
+    from mytriton.configs import Config
     from mytriton.diagnostics import (
         BackendUnavailable,
         CompileError,
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from mytriton.frontend.module import read_module
     from mytriton.frontend.read import kernel_of
     from mytriton.language import cdiv, constexpr_function, next_power_of_2
-    from mytriton.launch import JITFunction, LaunchResult, cuda_available, jit
+    from mytriton.launch import JITFunction, cuda_available, jit
+    from mytriton.launched import LaunchResult
     from mytriton.specialize import Specialization, parse_signature
     from mytriton.stage import Compilation, Stage
     from mytriton.target import Target
+    from mytriton.tuning import autotune, heuristics
 
 # No public name may be that of a submodule, or importing the submodule would put the module in its place: hence
 # `launch.py` for `jit`.
@@ -37,15 +40,18 @@ _PUBLIC = {
         "mytriton.bench": "Bench bench_example",
         "mytriton.check": "Report check_example",
         "mytriton.compile": "compile_kernel",
+        "mytriton.configs": "Config",
         "mytriton.diagnostics": "BackendUnavailable CompileError Diagnostic InternalError LaunchError MytritonError",
         "mytriton.examples": "Example ExampleCase",
         "mytriton.frontend.module": "read_module",
         "mytriton.frontend.read": "kernel_of",
-        "mytriton.launch": "JITFunction LaunchResult cuda_available jit",
+        "mytriton.launch": "JITFunction cuda_available jit",
+        "mytriton.launched": "LaunchResult",
         "mytriton.language": "cdiv constexpr_function next_power_of_2",
         "mytriton.specialize": "Specialization parse_signature",
         "mytriton.stage": "Compilation Stage",
         "mytriton.target": "Target",
+        "mytriton.tuning": "autotune heuristics",
     }.items()
     for name in names.split()
 }
@@ -55,6 +61,7 @@ __all__ = [
     "Bench",
     "Compilation",
     "CompileError",
+    "Config",
     "Diagnostic",
     "Example",
     "ExampleCase",
@@ -67,12 +74,14 @@ __all__ = [
     "Specialization",
     "Stage",
     "Target",
+    "autotune",
     "bench_example",
     "cdiv",
     "check_example",
     "compile_kernel",
     "constexpr_function",
     "cuda_available",
+    "heuristics",
     "jit",
     "kernel_of",
     "language",

@@ -57,7 +57,7 @@ def bench_example(
     reason = backends.get(target.backend).available()
     if reason is not None:
         raise BackendUnavailable(reason)
-    example = case.build()
+    example = kernel.completed(case.build())
     target = dataclasses.replace(target, **example.options)
 
     def told(what: str, done: int, total: int) -> None:

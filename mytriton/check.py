@@ -56,7 +56,7 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target, progre
     reason = backends.get(target.backend).available()
     if reason is not None:
         raise BackendUnavailable(reason)
-    example = built(case)
+    example = built(kernel, case)
     target = dataclasses.replace(target, **example.options)
     before = {name: np.array(v) for name, v in example.args.items() if isinstance(v, np.ndarray)}
     expected, reference = example.expected, "NumPy"
@@ -85,9 +85,9 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target, progre
     return dataclasses.replace(report, origin=origin)
 
 
-def built(case: ExampleCase) -> Example:
-    """The example, with references of its own arrays only. Raises what the author's function raises."""
-    example = case.build()
+def built(kernel: JITFunction, case: ExampleCase) -> Example:
+    """The example, completed, with references of its own arrays only. Raises what the author's function raises."""
+    example = kernel.completed(case.build())
     for name in example.expected or ():
         if not isinstance(example.args.get(name), np.ndarray):
             raise ValueError(f"the example {case.label} expects `{name}`, which is not an array among its args")

@@ -93,6 +93,10 @@ class LaunchError(MytritonError):
     """A compiled kernel cannot be launched with these arguments, this grid or this device."""
 
 
+class OutOfResources(LaunchError):
+    """The device has too few registers or too little shared memory for one program of the kernel."""
+
+
 class OptionError(LaunchError, ValueError):
     """An option of a launch or `Target` has a value that there is not; the message says which there are."""
 

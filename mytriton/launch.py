@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from mytriton import backends
 from mytriton.arrays import array_info
 from mytriton.backends.base import Launcher
-from mytriton.compile import SHARED, compile_kernel, source_stage
+from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example, ExampleCase
 from mytriton.frontend.kernel import Kernel
 from mytriton.frontend.read import LiveKernel
-from mytriton.frontend.tree import Stmt
-from mytriton.ir.core import Func, Op
 from mytriton.keys import launch_key
+from mytriton.launched import LaunchResult
 from mytriton.options import (
     OPTIONS,
     backend_of,
@@ -32,39 +32,6 @@ from mytriton.repeat import CallShape
 from mytriton.specialize import Specialization, bind, parse_signature, specialize, unpacked
 from mytriton.stage import Compilation
 from mytriton.target import Target
-
-
-class LaunchResult:
-    """What a launch compiled. Unpacks to `expression_ops, ssa_ops, src`; `compilation` has every stage. `ran` is False
-    where host arrays only said what to compile (`cuda`, `mlir`) or the grid is empty."""
-
-    def __init__(self, compilation: Compilation, ran: bool) -> None:
-        self.compilation = compilation
-        self.ran = ran
-
-    def __repr__(self) -> str:
-        what = "ran" if self.ran else "compiled, not run"
-        return f"<{self.compilation.kernel} on {self.compilation.target.backend}: {what}>"
-
-    @property
-    def expression_ops(self) -> tuple[Stmt, ...]:
-        """The kernel's statements, each with its expression tree."""
-        body: tuple[Stmt, ...] = self.compilation.stage("tree").artifact.body
-        return body
-
-    @property
-    def ssa_ops(self) -> tuple[Op, ...]:
-        """The operations of the optimized SSA, without constants, casts and splats."""
-        func: Func = self.compilation.stage(SHARED[-1]).artifact
-        return tuple(op for op in func.walk() if not op.inline)
-
-    @property
-    def src(self) -> str:
-        """The source that the selected backend generated (for `interp`, the SSA it interprets)."""
-        return self.compilation.stage(source_stage(self.compilation.planned)).text
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter((self.expression_ops, self.ssa_ops, self.src))
 
 
 class _Entry:
@@ -161,6 +128,25 @@ class JITFunction:
         return self.function.__name__
 
     @property
+    def arg_names(self) -> list[str]:
+        """The parameters' names, in order."""
+        return list(inspect.signature(self.function).parameters)
+
+    @property
+    def base(self) -> JITFunction:
+        """The kernel itself, without the decorators around it that complete a launch's arguments."""
+        return self
+
+    def completed(self, example: Example) -> Example:
+        """The example with all arguments and options that decorators around the kernel give it."""
+        return example
+
+    @property
+    def to_compile(self) -> Kernel:
+        """The kernel with the parameters' values that a signature may leave out."""
+        return self.kernel
+
+    @property
     def kernel(self) -> Kernel:
         """The kernel as the frontend takes it, with the values its globals have now. Raises `CompileError`."""
         return self.live.kernel
@@ -180,7 +166,7 @@ class JITFunction:
         """A compilation for a signature in Triton's notation (see `parse_signature`) without any argument. It runs as
         far as it is read. Options are those of a launch; `target` gives all of them at once."""
         options, constexprs = split_options(constexprs_and_options)
-        kernel = self.kernel
+        kernel = self.to_compile
         _check_parameters(kernel)
         target = target or target_of(options, None)
         return self._entry(kernel, parse_signature(kernel, signature, constexprs), target).compilation

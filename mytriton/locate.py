@@ -68,7 +68,7 @@ def locate(
     """Run the example after every stage; `listener` is told of each step, and `progress` how far one has got: both may
     raise. Raises `CompileError` of a kernel that does not compile, `LaunchError`, and whatever the example's own
     function raises."""
-    example = built(case)
+    example = built(kernel, case)
     target = dataclasses.replace(target, **example.options)
     run = _Run(kernel, example, target, progress)
     steps: list[Step] = []

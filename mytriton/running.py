@@ -28,13 +28,13 @@ _HOST_DEVICES = {"cpu": "CPU", "interp": "interpreter"}
 
 
 def prepared(kernel: JITFunction, example: Example, args: Mapping[str, Any], target: Target) -> Launch:
-    """The example's launch on `args`, in the example's order and grid, for `target`."""
+    """The (completed) example's launch on `args`, in the example's order and grid, for `target`."""
     constants = {p.name for p in kernel.kernel.params if p.is_constexpr}
     packed = next((name for name, v in args.items() if isinstance(v, tuple) and name not in constants), None)
     if packed is not None:  # its arrays would have no name to be compared by
         raise LaunchError(f"argument `{packed}` of the example is a tuple; an example gives each array by its own name")
     options = {f.name: getattr(target, f.name) for f in dataclasses.fields(target)}
-    return kernel.prepare(example.grid, **args, **options)
+    return kernel.base.prepare(example.grid, **args, **options)
 
 
 class ReadyExample:

@@ -143,7 +143,7 @@ BINDING = [
     ((1, 2, 3, 4), {}, "`kernel` takes 3 arguments (x, n, BLOCK), got 4"),
     ((1, 2), {"x": 1}, "`kernel` got `x` twice, by position and by name"),
     ((1, 2), {"BLOK": 1}, "`kernel` has no parameter `BLOK`; did you mean `BLOCK`?"),
-    ((1, 2), {"num_stages": 3}, "`kernel` has no parameter `num_stages`; the option is Triton's, leave it away"),
+    ((1, 2), {"maxnreg": 3}, "`kernel` has no parameter `maxnreg`; the option is Triton's, leave it away"),
     ((1, 2), {"zzz": 1}, "`kernel` has no parameter `zzz`; its parameters are x, n, BLOCK"),
 ]
 

@@ -29,6 +29,7 @@ def with_values(case: ExampleCase, values: Mapping[str, Any]) -> ExampleCase:
 
 def info(kernel: JITFunction, case: ExampleCase, example: Example) -> ExampleInfo:
     """Types, constexprs, grid and options of an example, from its inputs; raises `LaunchError`."""
+    example = kernel.completed(example)
     bound = bind(kernel.kernel, (), example.args)
     found = specialize(kernel.kernel, bound, runs=False)
     types = {name: arguments.type_text(type_, known) for name, type_, known in found.params}

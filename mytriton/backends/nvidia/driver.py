@@ -9,7 +9,7 @@ import ctypes
 from functools import lru_cache
 
 from mytriton.backends.nvidia.device import error_text
-from mytriton.diagnostics import BackendUnavailable, LaunchError
+from mytriton.diagnostics import BackendUnavailable, LaunchError, OutOfResources
 
 _HINTS = {
     710: "an assertion of an earlier launch failed: the driver printed which; start a new process to use the GPU again",
@@ -36,11 +36,16 @@ def library() -> ctypes.CDLL:
     return cuda
 
 
+#: What the driver says to a launch that takes more registers or shared memory than there are.
+OUT_OF_RESOURCES = 701
+
+
 def check(code: int, doing: str, cuda: ctypes.CDLL | None = None) -> None:
     """Raise `LaunchError` for a driver result code other than success."""
     if code != 0:
         hint = f"; {_HINTS[code]}" if code in _HINTS else ""
-        raise LaunchError(f"{doing} failed: {error_text(cuda or library(), code)}{hint}")
+        kind = OutOfResources if code == OUT_OF_RESOURCES else LaunchError
+        raise kind(f"{doing} failed: {error_text(cuda or library(), code)}{hint}")
 
 
 @lru_cache(maxsize=32)

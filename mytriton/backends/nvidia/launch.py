@@ -15,7 +15,7 @@ import numpy as np
 
 from mytriton.backends.base import Launcher
 from mytriton.backends.nvidia import driver
-from mytriton.diagnostics import LaunchError
+from mytriton.diagnostics import LaunchError, OutOfResources
 from mytriton.target import MAX_GRID_YZ, Target
 from mytriton.types import PointerType, ScalarType, Type, bf16, f16, f32
 
@@ -99,7 +99,8 @@ def _launch_kernel(function: int, grid: tuple[int, int, int], threads: int, stre
     try:
         cupy.cuda.driver.launchKernel(function, *grid, threads, 1, 1, 0, stream, 0, extra or 0)
     except cupy.cuda.driver.CUDADriverError as error:
-        raise LaunchError(f"launching the kernel failed: {error}") from None
+        kind = OutOfResources if error.status == driver.OUT_OF_RESOURCES else LaunchError
+        raise kind(f"launching the kernel failed: {error}") from None
 
 
 def check_grid(grid: tuple[int, int, int], target: Target) -> None:
