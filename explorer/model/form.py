@@ -152,6 +152,22 @@ class Form:
             *_target(self.settings, self.backend, known or ExampleInfo("")),
         ]
 
+    def follow(self, session: Session) -> bool:
+        """Take up what the example says with the values that the form gives it; whether that changes anything."""
+        tried, changed = session.tried, False
+        own = tried is None or (tried.kernel, tried.example) != (session.result.kernel, session.example)
+        if self._known is None or tried is None or own or tried.values != session.settings.values or tried.info.error:
+            info = self._known
+        else:
+            info = tried.info
+        for field in (f for f in self.fields if f.kind in ("type", "constexpr")):
+            base = _said(info, field.name) if info is not None else ""
+            if base and base != field.base:
+                if not field.differs:
+                    field.text = field.good = base
+                field.base, changed = base, True
+        return changed
+
     def of(self, kind: Kind) -> Iterator[Field]:
         """The fields of a kind."""
         return (field for field in self.fields if field.kind == kind)
@@ -191,6 +207,11 @@ class Form:
         return settings, says["backend"]
 
 
+def _said(example: ExampleInfo, name: str) -> str:
+    """What an example says of a parameter."""
+    return plain_text(example.constexprs[name]) if name in example.constexprs else example.types.get(name, "")
+
+
 def _parameters(session: Session, params: Sequence[ParamView], known: ExampleInfo | None) -> Iterator[Field]:
     settings, result, info = session.settings, session.result, session.kernel_info
     compiled = split(result.signature) if info is not None and result.kernel == info.name else []
@@ -199,10 +220,8 @@ def _parameters(session: Session, params: Sequence[ParamView], known: ExampleInf
         now = compiled[at] if len(compiled) == len(params) else ""
         if known is None:
             base = param.annotation if param.annotation and not param.constexpr else param.default or now
-        elif param.name in known.constexprs:
-            base = plain_text(known.constexprs[param.name])
         else:
-            base = known.types.get(param.name, param.annotation or param.default)
+            base = _said(known, param.name) or param.annotation or param.default
         if param.name in settings.defines:
             text = plain_text(settings.defines[param.name])
         elif given:

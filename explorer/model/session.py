@@ -57,6 +57,7 @@ class Session:
         self.past_runs = PastRuns()
         self._run_text = self._opened_text = self._run_backend = ""
         self._run_settings = settings
+        self.tried: Described | None = None  # what was told last of an example, maybe with other values than its own
         self._wanted: tuple[str, ...] = ()
         self._asked: tuple[str, ...] = ()
         self._opened = self._compiled = self._ran = self._since = 0
@@ -162,6 +163,7 @@ class Session:
         elif isinstance(event, Described):
             if event.generation < self._opened or self.module is None:
                 return False
+            self.tried = event
             if not event.values:
                 self.module = self.module.with_example(event.kernel, event.example, event.info)
         elif isinstance(event, CompileStarted):
@@ -266,8 +268,7 @@ class Session:
     @property
     def example_label(self) -> str:
         """What the example is called, with the values that it is given."""
-        example = self.example_info
-        return example.called(self.settings.values) if example is not None else ""
+        return e.called(self.settings.values) if (e := self.example_info) is not None else ""
 
     @property
     def report_is_stale(self) -> bool:

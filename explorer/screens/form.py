@@ -11,6 +11,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Input
 
 from explorer.model.form import Form, Kind
+from explorer.model.session import Session
 from explorer.model.settings import Settings
 from explorer.screens.asking import Modal
 from explorer.widgets.form_row import FormRow
@@ -26,8 +27,8 @@ _KEYS = " enter keep   esc as it was   ctrl+r (or an empty field) as the example
 
 
 class FormScreen(Modal[bool]):
-    """Shows a form. `apply` is called with settings and backend after every change; `status` says what came of it.
-    Dismissed with True if the changes are kept; otherwise those that were are applied again."""
+    """Shows the form of a session. `apply` is called with settings and backend after every change; `status` says what
+    came of it. Dismissed with True if the changes are kept; otherwise those that were are applied again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "drop", "back as it was"),
@@ -49,10 +50,11 @@ class FormScreen(Modal[bool]):
     """
 
     def __init__(
-        self, title: str, form: Form, apply: Callable[[Settings, str], None], status: Callable[[], str]
+        self, title: str, session: Session, apply: Callable[[Settings, str], None], status: Callable[[], str]
     ) -> None:
         super().__init__()
-        self._title, self._form, self._apply, self._status = title, form, apply, status
+        self._title, self._session, self._apply, self._status = title, session, apply, status
+        self._form = form = Form(session)
         self._before = form.settings, form.backend
         self._made = self._first = form.made()
         self._ready = False
@@ -84,6 +86,9 @@ class FormScreen(Modal[bool]):
     def follow(self) -> None:
         """Say what has been compiled meanwhile."""
         if self._ready:
+            if self._form.follow(self._session):
+                for row in self._rows:
+                    row.refill()
             self.query_one(".status", TextLine).show(highlighted(f" {self._status()}"))
 
     def on_form_row_changed(self) -> None:

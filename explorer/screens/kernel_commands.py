@@ -100,11 +100,10 @@ class KernelCommands(MainBase):
         if info is None:
             self.app.notify("No kernels were found in the file.", severity="warning")
             return
-        from explorer.model.form import Form
         from explorer.screens.form import FormScreen
 
         title = f"{info.name} {self.session.example_label}: what it is compiled for".replace("  ", " ")
-        self.app.push_screen(FormScreen(title, Form(self.session), self.compile_for, self._compiled_for))
+        self.app.push_screen(FormScreen(title, self.session, self.compile_for, self._compiled_for))
 
     def compile_for(self, settings: Settings, backend: str) -> None:
         """Compile for other settings."""

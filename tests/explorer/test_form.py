@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from textual.widgets import Input
@@ -165,6 +166,23 @@ async def test_typing_in_a_field_writes_few_bytes(tmp_path: Path) -> None:
         before = await settled(e.pilot)
         await e.pilot.press("backspace")
         assert await settled(e.pilot) - before <= 4096
+
+
+async def test_what_the_example_says_with_other_values_is_taken_up(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (80, 24)) as e:
+        form = await open_form(e)
+        n = row(form, "n", "value")
+        n.control.focus()
+        await e.press("home", "1", "end", "backspace")
+        assert e.engine.compiled[-1].values == {"n": 1100}
+        now = replace(KNOWN, types={**KNOWN.types, "n": "i32:16"})
+        e.engine.emit(Described(e.engine.generation, "add_kernel", 0, now, {"n": 1100}))
+        await e.answer()
+        field = row(form, "n", "type").field
+        assert (field.text, field.differs, e.engine.compiled[-1].types) == ("i32:16", False, {})
+        await e.press("ctrl+r")
+        await e.answer()
+        assert (field.text, field.differs) == ("i32", False)
 
 
 async def test_an_example_that_is_described_later_is_known_to_the_form(tmp_path: Path) -> None:
