@@ -13,6 +13,7 @@ from explorer.model.files import SourceFile, Swap
 from explorer.model.kernel_files import OpenedFile
 from explorer.model.presets import Layouts
 from explorer.model.settings import Settings
+from explorer.reading import is_bundle
 from explorer.screens.engine import EngineFactory
 from explorer.screens.main import MainScreen
 
@@ -80,6 +81,13 @@ class OpenFiles(App[None]):
         """Show a file; open it if it is not yet."""
         path = Path(name)
         screen = next((s for s in self._screens if s.file.path.resolve() == path.resolve()), None)
+        if screen is None and (self.main.session.bundle or is_bundle(name)):
+            self.notify(
+                "Neither a bundle nor a file beside one can be opened from here: start mytriton-explore with it.",
+                title=f"{name} is not opened",
+                severity="warning",
+            )
+            return
         if screen is None:
             try:
                 file = SourceFile(name)

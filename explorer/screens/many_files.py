@@ -14,9 +14,6 @@ class ManyFiles(FileCommands, Comparing):
 
     def action_open(self) -> None:
         """Show another file: an open one, one of the folder, or any."""
-        if self.session.bundle:
-            self.app.notify("A bundle is opened alone: start mytriton-explore with the file.", severity="warning")
-            return
         from explorer.screens.opening import OpenFile
 
         folder = Path(self.file.path).absolute().parent

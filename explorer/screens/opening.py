@@ -40,7 +40,7 @@ class OpenFile(Modal[str]):
     def compose(self) -> ComposeResult:
         """A field, and what it may mean."""
         with Vertical():
-            yield Static(Content(f"Open a file of {self._folder}, or a path (tab completes)"))
+            yield Static(Content(f"Open a file of {self._folder.name or self._folder}, or a path (tab completes)"))
             yield Input()
             yield OptionList()
 

@@ -24,7 +24,7 @@ from explorer.model.result import (
     StepView,
 )
 from mytriton.mismatches import pattern, picture
-from tests.explorer.explorer_support import Explorer
+from tests.explorer.explorer_support import SOURCE, Explorer
 from tests.explorer.test_benches import BENCH
 from tests.explorer.test_failing import PASS, failing
 
@@ -146,6 +146,23 @@ def there(folder: Path) -> None:
     (folder / "add_kernel.opt-dce.txt").write_text("precious")
 
 
+async def found(e: Explorer) -> None:
+    """What looks around in the background is done."""
+    await e.app.workers.wait_for_complete()
+    await e.pilot.pause()
+
+
+async def compiled(e: Explorer) -> None:
+    """What was asked for last is there."""
+    await e.answer()
+
+
+def kernels(folder: Path) -> None:
+    """There are other files with kernels."""
+    (folder / "other.py").write_text(SOURCE)
+    (folder / "third.py").write_text(SOURCE + SOURCE)
+
+
 SCREENS = (
     shown("main", "down " * 8 + "f8", ran(PASSED)),
     shown("error", "down " * 10 + "end" + " left" * 13 + " backspace", mistaken),
@@ -180,6 +197,13 @@ SCREENS = (
     shown("completion", "down " * 8 + "end enter t l . x o"),
     shown("call", "down " * 8 + "end enter t l . w h e r e ( m a s k ,"),
     shown("goto", "alt+g"),
+    shown("find-everywhere", "escape F l o a d", found),
+    shown("arrange", "escape W"),
+    shown("layout-learn", "escape W 2"),
+    shown("layout-lower", "escape W 3"),
+    shown("layout-check", "escape W 4"),
+    shown("open-file", "escape E", found, before=kernels),
+    shown("two-files", "x escape E", found, "o t h e r enter", compiled, before=kernels),
     shown("write", "escape w"),
     shown("overwrite", "escape w enter", before=there),
     shown("find", "escape 3 slash l o a d"),

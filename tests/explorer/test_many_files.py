@@ -100,6 +100,9 @@ async def test_a_path_is_completed(two: tuple[Path, Path], tmp_path: Path) -> No
         assert any("No such file" in note.message for note in e.app._notifications)
         await e.press("escape", "E", "escape")
         assert e.app.screen is e.main
+        e.app.open_file(str(tmp_path / "some.mtx"))
+        await e.pilot.pause()
+        assert any("start mytriton-explore with it" in note.message for note in e.app._notifications)
 
 
 async def test_quitting_asks_about_all_files(two: tuple[Path, Path]) -> None:
