@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from textual.app import App
@@ -16,6 +17,12 @@ from explorer.model.settings import Settings
 from explorer.reading import is_bundle
 from explorer.screens.engine import EngineFactory
 from explorer.screens.main import MainScreen
+
+
+@lru_cache
+def _real(path: Path) -> Path:
+    """Where a path leads. Asked at every key, so the disk is asked once."""
+    return path.resolve()
 
 
 class OpenFiles(App[None]):
@@ -61,9 +68,9 @@ class OpenFiles(App[None]):
 
     def opened_files(self) -> Sequence[OpenedFile]:
         """All open files, in the order in which they were opened."""
-        shown = {screen.file.path.resolve(): screen for screen in self._screens}
-        paths = dict.fromkeys([*(path.resolve() for path in self._order), *shown])
-        first_names = {path.resolve(): path for path in self._order}
+        shown = {_real(screen.file.path): screen for screen in self._screens}
+        paths = dict.fromkeys([*(_real(path) for path in self._order), *shown])
+        first_names = {_real(path): path for path in self._order}
         files = []
         for path in paths:
             screen = shown.get(path)
@@ -75,12 +82,12 @@ class OpenFiles(App[None]):
 
     def renamed(self, before: Path, path: Path) -> None:
         """What was edited as the one is the other from now on."""
-        self._order = [path if other.resolve() == before.resolve() else other for other in self._order]
+        self._order = [path if _real(other) == _real(before) else other for other in self._order]
 
     def open_file(self, name: str) -> None:
         """Show a file; open it if it is not yet."""
         path = Path(name)
-        screen = next((s for s in self._screens if s.file.path.resolve() == path.resolve()), None)
+        screen = next((s for s in self._screens if _real(s.file.path) == _real(path)), None)
         if screen is None and (self.main.session.bundle or is_bundle(name)):
             self.notify(
                 "Neither a bundle nor a file beside one can be opened from here: start mytriton-explore with it.",
@@ -97,7 +104,7 @@ class OpenFiles(App[None]):
             backend = self.main.session.backend
             settings = replace(self._settings, path=name, kernel=None, example=0, signature="", backend=backend)
             screen = self._screen(settings, file, Swap(name))
-            if path.resolve() not in {other.resolve() for other in self._order}:
+            if _real(path) not in {_real(other) for other in self._order}:
                 self._order.append(path)
         self._show(screen)
 
