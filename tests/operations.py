@@ -151,6 +151,12 @@ ROWS: dict[str, dict[str, str]] = {
         "load_tensor_descriptor": "tl.load_tensor_descriptor(tl.make_tensor_descriptor(x, [n], [1], [8]), [u])",
         "store_tensor_descriptor": _STORED,
     },
+    "atomics": {
+        **_same(
+            "atomic_add atomic_max atomic_min atomic_and atomic_or atomic_xor atomic_xchg", "tl.@(y + i, h, mask=t)"
+        ),
+        "atomic_cas": "tl.atomic_cas(y, 0, n)",
+    },
     "scans": {
         **_same("cumsum cumprod", "tl.@(f, 0)"),
         "associative_scan": "tl.associative_scan((f, i), 0, pairs)[1] + tl.associative_scan(f, 0, tl.maximum)",

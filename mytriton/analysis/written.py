@@ -14,7 +14,7 @@ def written_params(func: Func) -> frozenset[Value]:
     groups = _Groups()
     stored: list[Value] = []
     for op in func.walk():
-        if isinstance(op, ops.Store):
+        if isinstance(op, (ops.Store, ops.Atomic)):
             stored.append(op.pointer)
         elif isinstance(op, ops.If):
             groups.join(op.results, yielded(op.then), yielded(op.orelse))

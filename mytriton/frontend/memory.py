@@ -26,7 +26,8 @@ def given(operand: Operand | None) -> Operand | None:
     return None if operand is None or (isinstance(operand.item, Known) and operand.item.value is None) else operand
 
 
-def _pointer(s: Semantics, operand: Operand, name: str) -> tuple[Value, PointerType]:
+def address_of(s: Semantics, operand: Operand, name: str) -> tuple[Value, PointerType]:
+    """An operand that must be a pointer, or a block of such, and the type of a pointer."""
     item = operand.item
     element = element_of(item.type) if isinstance(item, Value) else None
     if not isinstance(item, Value) or not isinstance(element, PointerType):
@@ -45,7 +46,7 @@ def mask_value(s: Semantics, mask: Operand) -> Value:
     return value
 
 
-def _only_scalars(s: Semantics, pointer: Operand, others: list[tuple[str, Operand]]) -> None:
+def only_scalars(s: Semantics, pointer: Operand, others: list[tuple[str, Operand]]) -> None:
     """A scalar pointer has room for one element: a block there is a mistake, not a broadcast."""
     for what, operand in others:
         if isinstance(operand.item, Value) and shape_of(operand.item.type):
@@ -110,7 +111,7 @@ def _load(
     if isinstance(pointer.item, Window):
         _no_mask(pointer, mask or other)
         return load_window(s, pointer, boundary_check, padding_option, **hints)
-    address, type_ = _pointer(s, pointer, "tl.load")
+    address, type_ = address_of(s, pointer, "tl.load")
     _only_block_pointers(s, "boundary_check", boundary_check)
     _only_block_pointers(s, "padding_option", padding_option)
     if mask is None:
@@ -128,7 +129,7 @@ def _load(
         )
         other = Operand(Known(0), pointer.expr)
     if not shape_of(address.type):
-        _only_scalars(s, pointer, [("mask", mask), ("`other` value", other)])
+        only_scalars(s, pointer, [("mask", mask), ("`other` value", other)])
     values = [address, where, s.value(other, type_.element)]
     address, where, fallback = s.same_shape(values, [pointer, mask, other], span)
     return s.builder.add(ops.Load, pointer=address, mask=where, other=fallback, **hints)
@@ -152,11 +153,11 @@ def _store(
         _no_mask(pointer, mask)
         store_window(s, pointer, value, boundary_check, cache=cache, eviction=eviction)
         return Known(None)
-    address, type_ = _pointer(s, pointer, "tl.store")
+    address, type_ = address_of(s, pointer, "tl.store")
     _only_block_pointers(s, "boundary_check", boundary_check)
     operands = [("stored value", value), *([("mask", mask)] if mask is not None else [])]
     if not shape_of(address.type):
-        _only_scalars(s, pointer, operands)
+        only_scalars(s, pointer, operands)
     values = [s.value(value, type_.element), *([mask_value(s, mask)] if mask is not None else [])]
     _, *stored = s.same_shape([address, *values], [pointer, *(operand for _, operand in operands)], span)
     for (what, operand), one in zip(operands, values, strict=True):

@@ -8,15 +8,14 @@ from __future__ import annotations
 _TYPES = "the types are int1, int8 to int64, uint8 to uint64, float16, bfloat16, float32 and float64"
 _FLOAT8 = f"{_TYPES}; an array of float8 can be passed as uint8"
 _POINTERS = "make descriptors in the kernel, with tl.make_tensor_descriptor"
-_ATOMIC = "let each program store to an element of its own, and combine these in a second launch"
+_ATOMIC = "tl.atomic_add(p, 0) reads, tl.atomic_xchg(p, x) writes, a `while` with tl.atomic_cas waits"
 _DOT = "multiply by the scales first: tl.dot(a * a_scale, b * b_scale)"
 _MOVE = "store the block, and load its elements in the order they are needed"
 _OPERATORS = "write it with operators and functions of tl"
 _ANNOTATION = "run-time values have no class here; ask x.dtype and x.shape"
 
 _INSTEAD = {
-    "atomic_add atomic_and atomic_cas atomic_load atomic_max atomic_min atomic_or atomic_poll atomic_store "
-    "atomic_xchg atomic_xor": _ATOMIC,
+    "atomic_load atomic_poll atomic_store": _ATOMIC,
     "tensor_descriptor": _POINTERS,
     "gather": _MOVE,
     "block_type": "a block's type is x.type",

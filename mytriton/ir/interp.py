@@ -92,6 +92,9 @@ def execute(
         case ops.Store():
             memory.store(values[op.pointer], values[op.value], _get(values, op.mask))
             return None
+        case ops.Atomic():
+            mask, compare = _get(values, op.mask), _get(values, op.compare)
+            return memory.atomic(op, values[op.pointer], values[op.value], mask, compare)
         case ops.Assert():
             if not values[op.condition].all():
                 raise AssertionFailed(int(np.argmin(values[op.condition])))

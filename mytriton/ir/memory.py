@@ -10,7 +10,7 @@ import numpy as np
 from mytriton.analysis.written import written_params
 from mytriton.diagnostics import LaunchError
 from mytriton.ir import ops
-from mytriton.ir.arithmetic import DTYPES, POINTER, Array
+from mytriton.ir.arithmetic import DTYPES, POINTER, Array, evaluate
 from mytriton.ir.core import Func, Value
 from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of, i1
@@ -87,6 +87,18 @@ class Memory:
         for active, buffer, offset in self._accesses(pointer, mask, value.itemsize):
             buffer.write(offset, value[active])
 
+    def atomic(self, op: ops.Atomic, pointer: Array, value: Array, mask: Array | None, compare: Array | None) -> Array:
+        """Update the elements whose mask is true, in order; what was there, and 0 for the others."""
+        found = np.zeros(value.shape, value.dtype)
+        for active, buffer, offset in self._accesses(pointer, mask, value.itemsize):
+            ours, given = found[active].reshape(-1), value[active].reshape(-1)
+            expected = None if compare is None else compare[active].reshape(-1)
+            for n, at in enumerate(offset.reshape(-1)):
+                old = ours[n] = buffer.read(at, value.dtype)
+                buffer.write(at, _updated(op.kind, old, given[n], None if expected is None else expected[n]))
+            found[active] = ours.reshape(found[active].shape)
+        return found
+
     def _accesses(self, pointer: Array, mask: Array | None, size: int) -> list[tuple[Any, Buffer, Array]]:
         """For each array touched by accesses of `size` bytes: which elements of the block touch it, and at which
         offsets in bytes from its lowest address."""
@@ -107,6 +119,27 @@ class Memory:
                 raise OutOfBounds(int(positions[first]), element, int(base))
             found.append((active, buffer, offset))
         return found
+
+
+def _updated(kind: str, old: Any, given: Any, expected: Any) -> Array:
+    """What an atomic operation writes."""
+    if kind == "xchg":
+        return np.asarray(given)
+    if kind == "cas":  # floats are compared by their bits
+        bits = f"u{old.dtype.itemsize}"
+        return np.asarray(given if old.view(bits) == expected.view(bits) else old)
+    return np.asarray(evaluate(_UPDATES[kind](lhs=_ANY, rhs=_ANY), [np.asarray(old), np.asarray(given)]))
+
+
+_ANY = Value("", i1)
+_UPDATES: dict[str, type[ops.Binary]] = {
+    "add": ops.Add,
+    "max": ops.Maximum,
+    "min": ops.Minimum,
+    "and": ops.And,
+    "or": ops.Or,
+    "xor": ops.Xor,
+}
 
 
 def _buffer(func: Func, param: Value, arg: Any) -> Buffer:

@@ -63,6 +63,16 @@ from typing import Any
 
 from mytriton import types
 from mytriton.language import extra, math
+from mytriton.language.atomics import (
+    atomic_add,
+    atomic_and,
+    atomic_cas,
+    atomic_max,
+    atomic_min,
+    atomic_or,
+    atomic_xchg,
+    atomic_xor,
+)
 from mytriton.language.compile_time import constexpr_function
 from mytriton.language.debugging import device_assert, device_print, static_assert, static_print
 from mytriton.language.dots import dot
@@ -152,6 +162,14 @@ __all__ = [
     "argmin",
     "associative_scan",
     "assume",
+    "atomic_add",
+    "atomic_and",
+    "atomic_cas",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_xchg",
+    "atomic_xor",
     "bfloat16",
     "bitonic_merge",
     "broadcast",

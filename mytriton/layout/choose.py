@@ -164,7 +164,7 @@ class Choice:
                 if wish is not None:
                     for source in (*slot.ends, *slot.initial):
                         wishes.setdefault(source, wish)
-            if op.regions or not op.results or isinstance(op, (ops.Reduce, ops.Dot, ops.Pick)):
+            if op.regions or not op.results or isinstance(op, (ops.Reduce, ops.Dot, ops.Pick, ops.Atomic)):
                 continue
             if isinstance(op, ops.Broadcast):
                 wishes.setdefault(op.result, self.anchor(op.shape))
@@ -211,7 +211,7 @@ class Choice:
         match op:
             case ops.Pick():
                 return None if unknown else picked_layout(self.of(blocks, shape_of(op.source.type)), op)
-            case ops.Dot():
+            case ops.Dot() | ops.Atomic():
                 return self.anchor(shape_of(op.result.type))
             case ops.Reduce():
                 return None if unknown else reduced_layout(self.of([op.source], shape_of(op.source.type)), op.axis)

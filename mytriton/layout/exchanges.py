@@ -100,7 +100,8 @@ def exchange(
 ) -> Exchanging:
     """Run an exchange for one warp, whose operand and result are arrays [registers, lanes]."""
     lanes = np.arange(LANES)
-    _agree(op, rows, rows[:, lanes & ~source.free_bits()[1]])
+    if not (isinstance(op, Convert) and op.owned):
+        _agree(op, rows, rows[:, lanes & ~source.free_bits()[1]])
     if isinstance(op, PartialReduce):
         return (yield from _reduce(op, rows, source, warp, buffer))
     flip = 0
@@ -135,7 +136,8 @@ def _through_buffer(
         here = wanted // count == start // count
         moved[here] = cells[wanted[here] - start]
         ours = held // count == start // count
-        _agree(op, rows[ours], cells[held[ours] - start])
+        if not (isinstance(op, Convert) and op.owned):
+            _agree(op, rows[ours], cells[held[ours] - start])
     return moved
 
 

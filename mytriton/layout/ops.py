@@ -25,6 +25,8 @@ class Convert(Op):
     opcode: ClassVar[str] = "convert"
     source: Value = operand()
     through: str = attribute()
+    #: Copies hold nothing yet: only the one whose free bits are 0 has the element.
+    owned: bool = attribute(False)
 
     def type_rule(self) -> tuple[Type, ...]:
         require(self.through in ("registers", "shuffle", "shared"), "no conversion goes through {}", self.through)

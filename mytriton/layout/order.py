@@ -138,7 +138,7 @@ class _Order:
                 return frozenset({_BUFFER}), {
                     op: "the buffer in shared memory may still be read"
                 } if _BUFFER in state else {}
-            case ops.Load() | ops.Store():
+            case ops.Load() | ops.Store() | ops.Atomic():
                 access = self._access(op)
                 reasons = sorted({why for earlier in state if (why := _conflict(access, earlier))})
                 if reasons:
@@ -148,11 +148,13 @@ class _Order:
             state = frozenset(replace(a, fenced=a.layout is not None) for a in state)
         return state, {}
 
-    def _access(self, op: ops.Load | ops.Store) -> _Access:
+    def _access(self, op: ops.Load | ops.Store | ops.Atomic) -> _Access:
         layout = self._layouts[op.pointer]
         layout = layout.reshaped((layout.size,)) if layout.shape else layout
+        if isinstance(op, ops.Atomic) and layout.size == 1:  # a scalar: it belongs to every lane
+            layout = layout.reshaped(())
         spreads, decides = (any(v in found for v in op.results) for found in (self._spread, self._deciding))
-        return _Access(layout, isinstance(op, ops.Store), spreads=spreads, decides=decides)
+        return _Access(layout, isinstance(op, (ops.Store, ops.Atomic)), spreads=spreads, decides=decides)
 
     def _loop(self, blocks: tuple[Block, ...], state: _State) -> _Found:
         """A loop, whose last block may be left out the last time, or every time."""

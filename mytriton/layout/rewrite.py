@@ -37,6 +37,7 @@ class Rewriter:
         self._printer = Printer(func)
         self._user: Op | None = None  # the operation that is being given its operands
         self._choice = Choice(func, target)
+        self._used = {v for op in func.walk() for v in op.operands}
         self._scalar = replicated(target.num_warps)
         self._ids = Ids(func.next_value, func.next_inline)
         self._definitions = func.definitions
@@ -88,6 +89,8 @@ class Rewriter:
                 self._dot(op)
             case ops.Pick():
                 self._pick(op)
+            case ops.Atomic():
+                self._atomic(op)
             case _ if not op.results:
                 self._place(op, op, self._effect_layout(op))
             case _ if op.result not in self._choice.cheap:
@@ -163,6 +166,18 @@ class Rewriter:
         have, home = self._choice.of([op.source], shape_of(op.source.type)), self._home(op.result)
         way = through(have, picked(op, home), picked_flip(op))
         self._places[op].append(op.evolve(source=self._want(op.source, have), through=way))
+        self._define(op.result, op.result, home, op)
+
+    def _atomic(self, op: ops.Atomic) -> None:
+        """Where loads and stores are; of copies one does it, and hands on what it has found, if that is used."""
+        home = self._home(op.result)
+        new = op.with_operands({v: self._want(v, home) for v in op.operands})
+        if home.copies == 1 or op.result not in self._used:
+            self._places[op].append(new)
+        else:
+            found = self._append(op, new.evolve(results=()), home, op.result.hint)
+            handed = Convert(source=found, through="shared", owned=True, results=op.results, span=op.span)
+            self._places[op].append(handed)
         self._define(op.result, op.result, home, op)
 
     # --- values -------------------------------------------------------------------------------------------------------

@@ -230,6 +230,10 @@ class _Warp:
                 mask = stores if op.mask is None else stores & values[op.mask]
                 self.memory.store(values[op.pointer], values[op.value], mask)
                 return None
+            if isinstance(op, ops.Atomic):
+                mask = stores if op.mask is None else stores & values[op.mask]
+                compare = None if op.compare is None else values[op.compare]
+                return self.memory.atomic(op, values[op.pointer], values[op.value], mask, compare)
             return execute(op, values, self.memory, self.program, self.grid)
         except OutOfBounds as error:
             error.position = int(elements.reshape(-1)[error.position])

@@ -107,6 +107,27 @@ static void __assertfail(const char* message, const char* file, unsigned line, c
 #define LOADS(name) template <class T> static T name(const T* from) { return *from; }
 #define STORES(name) template <class T, class V> static void name(T* to, V x) { *to = x; }
 LOADS(__ldca) LOADS(__ldcg) LOADS(__ldcs) LOADS(__ldcv) STORES(__stwb) STORES(__stcg) STORES(__stcs) STORES(__stwt)
+// --- atomic operations: nothing comes between, since threads take turns only where they wait
+#define FENCE(name) static void name() {}
+FENCE(__threadfence) FENCE(__threadfence_block) FENCE(__threadfence_system)
+template <class T> static T wrapping_sum(T x, T y) {
+    T sum;
+    __builtin_add_overflow(x, y, &sum);
+    return sum;
+}
+static float wrapping_sum(float x, float y) { return x + y; }
+static double wrapping_sum(double x, double y) { return x + y; }
+template <class T> struct Same { typedef T type; };
+#define ATOMIC(name, made) \
+    template <class T> static T name(T* p, typename Same<T>::type x) { T old = *p; *p = made; return old; } \
+    template <class T> static T name##_system(T* p, typename Same<T>::type x) { return name(p, x); }
+ATOMIC(atomicAdd, wrapping_sum(old, x)) ATOMIC(atomicMax, (old > x ? old : x)) ATOMIC(atomicMin, (old < x ? old : x))
+ATOMIC(atomicExch, x) ATOMIC(atomicAnd, old & x) ATOMIC(atomicOr, old | x) ATOMIC(atomicXor, old ^ x)
+template <class T> static T atomicCAS(T* p, typename Same<T>::type expected, typename Same<T>::type x) {
+    T old = *p;
+    if (old == expected) *p = x;
+    return old;
+}
 struct uint2 { unsigned x, y; };
 struct uint4 { unsigned x, y, z, w; };
 template <class To, class From> static To bits(From x) { To y; std::memcpy(&y, &x, sizeof y); return y; }

@@ -21,7 +21,6 @@ KERNELS = {
 
 #: What a kernel needs that is not there yet: the words of the first error.
 LACKS = {
-    "chunk_summary": "`tl.atomic_add` is not supported yet",
     "quantize_packed": "float8_e4m3fn",
     "quantize_varlen": "float8_e4m3fn",
     "rotary_backward": "`tl.inline_asm_elementwise` is not supported yet",

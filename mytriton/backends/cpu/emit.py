@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from mytriton.backends.cpu.atomics import atomic_block, atomic_function
 from mytriton.backends.cpu.control import ControlWriter
 from mytriton.backends.cpu.dots import dot_function, product
 from mytriton.backends.cpu.effects import EffectWriter
@@ -57,6 +58,7 @@ SUPPORTED = (
     ops.Reduce,
     ops.Dot,
     ops.Pick,
+    ops.Atomic,
     ops.Assert,
     ops.Print,
     ops.Barrier,
@@ -185,6 +187,9 @@ class _Emitter:
             elif isinstance(step, ops.Dot):
                 what = product(step)
                 self._whole(step, what.name, partial(dot_function, what))
+            elif isinstance(step, ops.Atomic):
+                updated = atomic_block(step)
+                self._whole(step, updated.name, partial(atomic_function, updated))
             elif isinstance(step, ops.Pick):
                 taken = picking(step)
                 self._whole(step, taken.name, partial(pick_function, taken))

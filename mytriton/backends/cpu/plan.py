@@ -137,7 +137,7 @@ def is_block_op(op: Op) -> bool:
     not, nor is what is done with whole blocks at once."""
     if isinstance(op, Store):
         return isinstance(op.pointer.type, BlockType)
-    if isinstance(op, (ops.Dot, ops.Pick)) or (isinstance(op, ops.Reduce) and view_through(op) is None):
+    if isinstance(op, (ops.Dot, ops.Pick, ops.Atomic)) or (isinstance(op, ops.Reduce) and view_through(op) is None):
         return False
     return len(op.results) == 1 and not op.regions and isinstance(op.result.type, BlockType)
 

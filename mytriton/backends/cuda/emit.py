@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mytriton.backends.cuda.atomics import fences
 from mytriton.backends.cuda.control import Control
 from mytriton.backends.cuda.effects import Effects
 from mytriton.backends.cuda.exchange import SHARED, Exchanges
@@ -33,7 +34,7 @@ _OTHERS = (ops.ProgramId, ops.NumPrograms, ops.Arange, ops.AddPtr, ops.Load, ops
 _INLINE = (ops.Constant, ops.Cast, ops.Splat)
 _CONTROL = (ops.For, ops.While, ops.If, ops.Yield)
 #: The operations this emitter prints.
-SUPPORTED = ELEMENTWISE | {*_OTHERS, *_INLINE, *VIEWS, *_CONTROL, ops.Assert, ops.Barrier, ops.Print}
+SUPPORTED = ELEMENTWISE | {*_OTHERS, *_INLINE, *VIEWS, *_CONTROL, ops.Atomic, ops.Assert, ops.Barrier, ops.Print}
 
 
 def emit(laid_out: LaidOut, target: Target) -> list[Line]:
@@ -115,6 +116,11 @@ class _Emitter:
                 self._effects.assertion(op)
             case ops.Print():
                 self._effects.printing(op)
+            case ops.Atomic():
+                before, after = fences(op)
+                text = f"{self._values.target(op.result)} = {self._memory.atomic(op)};"
+                for line in filter(None, (before, text, after)):
+                    self._writer.line(line)
             case ops.Load() if width > 1:
                 self._writer.line(f"{self._memory.wide_load(op, width)};")
             case _:

@@ -136,6 +136,6 @@ def _folded(func: Func, defined: Mapping[Value, Op]) -> set[Op]:
         value
         for op in func.walk()
         for value in op.operands
-        if not (isinstance(op, (ops.Load, ops.Store)) and value is op.pointer)
+        if not (isinstance(op, (ops.Load, ops.Store, ops.Atomic)) and value is op.pointer)
     }
     return {op for value, op in defined.items() if isinstance(op, ops.AddPtr) and value not in other_uses}

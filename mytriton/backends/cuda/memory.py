@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mytriton.backends.cuda.atomics import call
 from mytriton.backends.cuda.literals import c_type, literal
 from mytriton.backends.cuda.positions import owner
 from mytriton.backends.cuda.prelude import LOAD_HINTS, STORE_HINTS
@@ -75,6 +76,22 @@ class Memory(Section):
         if op.mask is None or self._facts.is_uniform(op.mask, width):
             return call("mt_store", *arguments, width=width, hint=_hint(op))
         return call("mt_store_each", values.chunk(op.mask), *arguments, width=width, hint=_hint(op))
+
+    # --- atomic operations --------------------------------------------------------------------------------------------
+
+    def atomic(self, op: ops.Atomic) -> str:
+        """The expression of what an atomic operation has found; 0 where it is not done."""
+        element = element_of(op.value.type)
+        assert isinstance(element, ScalarType)
+        values = [v for v in (op.compare, op.value) if v is not None]
+        helper = self._values.prelude.call
+        text = call(helper, op, element, self._address(op.pointer), [self._values(v) for v in values])
+        conditions = owner(self._facts.laid_out.layouts[op.pointer], self._facts.target.threads)
+        conditions += [self._values(op.mask)] if op.mask is not None else []
+        if not conditions:
+            return text
+        nothing = literal(0.0 if element.kind == "float" else 0, element)
+        return f"{' && '.join(conditions)} ? {text} : {nothing}"
 
     # --- addresses ----------------------------------------------------------------------------------------------------
 

@@ -50,6 +50,8 @@ class _Bases:
         pointers = [v for v in op.operands if is_pointer(v.type)]
         if isinstance(op, ops.Load) and op.volatile:
             self._report(op, "load is volatile")
+        if isinstance(op, ops.Atomic):
+            self._report(op, "operation is atomic")
         if isinstance(op, ops.Bitcast) and pointers:
             self._report(op, "gives the elements of an array another type")
         if not isinstance(op, ops.Yield):

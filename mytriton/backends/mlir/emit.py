@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from mytriton.analysis.axis import axis_info
 from mytriton.analysis.ranges import value_ranges
+from mytriton.backends.mlir.atomics import write_atomic
 from mytriton.backends.mlir.context import Context, View
 from mytriton.backends.mlir.control import Control
 from mytriton.backends.mlir.effects import write_assert, write_print
@@ -164,6 +165,9 @@ class _Emitter:
                 return ref(op.source)
         result = self.context.result(op)
         match op:
+            case ops.Atomic():
+                write_atomic(self.context, op, result, self.positions.owner(self.laid_out.layouts[op.pointer]))
+                return result
             case ops.AddPtr():
                 return self.form.add(op, result)
             case ops.Load():

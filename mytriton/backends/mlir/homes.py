@@ -51,7 +51,8 @@ class Widths:
 
     def of_segment(self, segment: Segment) -> int | None:
         """The same; what must be done element by element is."""
-        single = any(isinstance(op, ops.Print) or (isinstance(op, ops.Load) and op.volatile) for op in segment.ops)
+        alone = (ops.Print, ops.Atomic)
+        single = any(isinstance(op, alone) or (isinstance(op, ops.Load) and op.volatile) for op in segment.ops)
         return None if single else self.of(segment.layout)
 
 

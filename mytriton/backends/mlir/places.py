@@ -34,11 +34,8 @@ def write_indices(text: Text, laid_out: LaidOut) -> None:
         if isinstance(op, ops.NumPrograms):
             used.setdefault(("gpu.grid_dim", "programs", f"grid_dim_{AXES[op.axis]}"), op)
     # Positions depend on the thread, and so do who stores a scalar and whose elements are exchanged.
-    threads = [
-        op
-        for op in found
-        if isinstance(op, (ops.Arange, ops.Store, ops.Assert, ops.Print, ops.Dot, ops.Pick, Convert, PartialReduce))
-    ]
+    effects = (ops.Store, ops.Atomic, ops.Assert, ops.Print)
+    threads = [op for op in found if isinstance(op, (ops.Arange, *effects, ops.Dot, ops.Pick, Convert, PartialReduce))]
     if threads:
         used["gpu.thread_id", "tid", "thread_id_x"] = threads[0]
     links = [(op.span, printer.ids(op)) if op is not None else (None, ()) for op in used.values()]

@@ -5,6 +5,7 @@ computes is stated in its docstring, executed by `ir/arithmetic.py` and `ir/inte
 (SEMANTICS).
 """
 
+from mytriton.ir.ops.atomics import Atomic
 from mytriton.ir.ops.control import (
     For,
     If,
@@ -94,6 +95,7 @@ __all__ = [
     "And",
     "Arange",
     "Assert",
+    "Atomic",
     "Barrier",
     "Binary",
     "Bitcast",

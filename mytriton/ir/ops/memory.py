@@ -41,7 +41,8 @@ class AddPtr(Op):
         return (self.pointer.type,)
 
 
-def _check_mask(mask: Value | None, shape: tuple[int, ...]) -> None:
+def check_mask(mask: Value | None, shape: tuple[int, ...]) -> None:
+    """A mask is a bool for each element of an access."""
     if mask is not None:
         require(is_bool(mask.type), "a mask must be bool, got {}", mask.type)
         require(shape_of(mask.type) == shape, "the mask's shape {} differs from {}", shape_of(mask.type), shape)
@@ -68,7 +69,7 @@ class Load(Op):
         pointer = element_of(self.pointer.type)
         if not isinstance(pointer, PointerType):
             raise TypeRuleError(f"a load needs a pointer, got {self.pointer.type}")
-        _check_mask(self.mask, shape_of(self.pointer.type))
+        check_mask(self.mask, shape_of(self.pointer.type))
         type_ = with_element(self.pointer.type, pointer.element)
         require(self.other is None or self.mask is not None, "`other` without a mask")
         require(self.other is None or self.other.type == type_, "`other` must have the type of the loaded elements")
@@ -98,5 +99,5 @@ class Store(Op):
             self.value.type,
             self.pointer.type,
         )
-        _check_mask(self.mask, shape_of(self.pointer.type))
+        check_mask(self.mask, shape_of(self.pointer.type))
         return ()
