@@ -19,13 +19,14 @@ Kept = TypeVar("Kept")
 @dataclass(frozen=True, slots=True)
 class Followed:
     """A value that is followed: what it is called in row `row` of the stage that a pane showed, and which value of the
-    SSA it is ("" if none is known)."""
+    SSA of `kernel` it is ("" if none is known)."""
 
     pane: str
     stage: str
     name: str
     row: int
     id: str = ""
+    kernel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +191,16 @@ def _defined_by(result: Result, values: tuple[str, ...]) -> frozenset[str]:
 
 def start(result: Result, pane: str, stage: str, lines: Lines, language: str, row: int, name: str) -> Followed:
     """Follow the value called `name` in a row."""
+    kernel = result.kernel
     if is_ssa(language):
-        return Followed(pane, stage, name, row, name)
+        return Followed(pane, stage, name, row, name, kernel)
     occurrences = values_of(lines, language).occurrences(name, row)
     made = next((o.row for o in occurrences if o.defines and lines[o.row].values), row)
     values = lines[made].values
     if name.lstrip("%") in values and not name[1:2].isdigit():
-        return Followed(pane, stage, name, row, name.lstrip("%"))  # a parameter
+        return Followed(pane, stage, name, row, name.lstrip("%"), kernel)  # a parameter
     defined = _defined_by(result, values) if any(o.row == made and o.defines for o in occurrences) else frozenset()
-    return Followed(pane, stage, name, row, next((v for v in values if v in defined), ""))
+    return Followed(pane, stage, name, row, next((v for v in values if v in defined), ""), kernel)
 
 
 def occurrences(

@@ -30,8 +30,9 @@ class Editing(MainBase):
             if isinstance(place, str):
                 self.app.notify(place, severity="warning")
             elif isinstance(body, CodeView):
-                body.move_to(place[0] - 1)
+                body.move_to(place[0] - 1, jump=True)
             else:
+                self.leave_editor_at(place[0])
                 body.go_to(*place)
 
         self.ask(f"Go to line of {pane.name} (1 to {max(1, lines)}), or line:column", "", answered)
@@ -41,6 +42,7 @@ class Editing(MainBase):
         row, column = self.editor.cursor_location
         place = next_place(self.session.problems, (row + 1, column + 1), step)
         if place is not None:
+            self.leave_editor_at(place[0])
             self.go_to_pane("source")
             self.editor.go_to(*place)
         elif self.session.problems:

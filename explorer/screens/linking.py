@@ -76,6 +76,8 @@ class Linking(Asking):
         """Light what belongs to the place of the cursor, in every pane in view, and bring it into view in those that
         the cursor is not in; mark the value that is followed."""
         ways = ways_of(self.session, self.place)
+        if self.followed is not None and self.followed.kernel != self.session.result.kernel:
+            self.followed = None
         for name in self.workspace.visible_panes:
             pane = self.panes[name]
             if isinstance(pane.body, SourceEditor):
@@ -86,17 +88,21 @@ class Linking(Asking):
                 rows = linked(links_of(pane.listing.lines), self.place, ways)
                 pane.body.link(rows, reveal=(reveal and pane is not origin) or (pane.fresh and not pane.body.has_focus))
                 pane.body.follow(self._occurrences(pane))
-                self._keep_to_value(pane, pane.body)
+                self._keep(pane, pane.body, rows)
                 pane.fresh = False
                 if name in panes.FAMILIES:
                     pane.show_linked(len(rows) if self.place is not None else None)
         self.show_place()
 
-    @staticmethod
-    def _keep_to_value(pane: Pane, view: CodeView) -> None:
-        """In another stage the cursor stays with the value that is followed, if it was on it."""
-        if pane.fresh and pane.on_value and view.followed and not view.on_value:
-            view.move_to(next((o.row for o in view.followed if o.defines), view.followed[0].row))
+    def _keep(self, pane: Pane, view: CodeView, rows: list[int]) -> None:
+        """In another stage the cursor stays with the value that is followed, if it was on it, else with its place."""
+        if not pane.fresh or not view.has_focus:
+            return
+        if pane.on_value and view.followed:
+            if not view.on_value:
+                view.move_to(next((o.row for o in view.followed if o.defines), view.followed[0].row))
+        elif rows and view.cursor not in rows and not self.locked:
+            view.move_to(rows[0])
 
     def _occurrences(self, pane: Pane) -> tuple[Occurrence, ...]:
         """Where the value that is followed stands in a pane."""

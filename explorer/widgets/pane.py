@@ -51,7 +51,8 @@ class Pane(Vertical):
             return
         if listing.lines and (not self.listing.lines or listing.title != self.listing.title):
             self.fresh = True
-            self.on_value = isinstance(self.body, CodeView) and self.body.on_value
+            if isinstance(self.body, CodeView) and self.listing.lines:
+                self.on_value = self.body.on_value or (self.on_value and not self.body.followed)
         self.listing = listing
         if isinstance(self.body, CodeView):
             self.body.load(

@@ -81,8 +81,9 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
         self._rewrap_and_refresh_virtual_size()
 
     def on_resize(self) -> None:
-        """The cursor stays in view."""
-        self.call_after_refresh(self.scroll_cursor_visible)
+        """The cursor stays in view; where it is elsewhere, what is linked to it."""
+        if self.has_focus or not self._linked:
+            self.call_after_refresh(self.scroll_cursor_visible)
 
     def code(self, row: int) -> str:
         """A row with what is no code blanked out."""

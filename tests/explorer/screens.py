@@ -183,6 +183,7 @@ SCREENS = (
     shown("past-runs", "escape r", ran(FAILED), "B", ran(BENCHED), "B", ran(FASTER), "H"),
     shown("busy", "x", told(lambda generation: m.StillRunning(generation, "compiler", "ptx", 1.5))),
     shown("failing", fails, backend="mlir"),
+    shown("following", "escape 3 j j j f L"),
     shown("diff", "escape 3 z d"),
     shown("log", "escape 3 z d d"),
     shown("against-a", "escape p", changes, "4 z d d d"),

@@ -291,3 +291,33 @@ async def test_linking_works_at_80x24_and_is_cheap(tmp_path: Path) -> None:
                 await e.pilot.press(key)
                 assert await settled(e.pilot) - before <= 4096, (size, key)
             (tmp_path / "helpers.py").unlink()
+
+
+async def test_another_stage_keeps_the_place_and_the_value(tmp_path: Path) -> None:
+    async with opened(copied(tmp_path, "add.py"), "add_kernel") as e:
+        await e.press("4")
+        await on(e, "a[r] + b[r]", "cuda")
+        await e.press("3", "f")
+        assert under_cursor(e).startswith("%9 = add")
+        e.main.select_stage("ssa", "layout")
+        await e.pilot.pause()
+        assert under_cursor(e).startswith("%9 = add"), "with the value"
+        await e.press("escape", "6")
+        assert e.main.line == 19
+        e.main.select_stage("asm", "cubin")
+        await e.pilot.pause()
+        e.main.select_stage("asm", "ptx")
+        await e.pilot.pause()
+        assert view(e, "asm").cursor in view(e, "asm").linked, "with the place"
+
+
+async def test_following_ends_with_its_kernel(tmp_path: Path) -> None:
+    path = copied(tmp_path, "helpers.py")
+    async with opened(path, "complex_power_kernel") as e:
+        await on(e, "= sub")
+        await e.press("f")
+        assert followed(e, "ssa")
+        e.main.compile()
+        await play(e, compiled(path, "bias_activation_kernel"))
+        assert e.main.followed is None
+        assert followed(e, "ssa") == []
