@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 
 from explorer.app import ExplorerApp
@@ -64,9 +63,9 @@ def lines(number: int, text: Callable[[int], str]) -> tuple[LineView, ...]:
     return tuple(made)
 
 
-def stages(number: int, others: int) -> tuple[StageView, ...]:
+def stages(number: int, others: int, operation: str = "add") -> tuple[StageView, ...]:
     """What a compilation of the kernel would send: SSA of `number` lines, CUDA C++ and PTX of `others`."""
-    ssa = lines(number, lambda r: f"%{r} = add %{max(0, r - 1)}, %{max(0, r - 7)} : vector<256 x f32>")
+    ssa = lines(number, lambda r: f"%{r} = {operation} %{max(0, r - 1)}, %{max(0, r - 7)} : vector<256 x f32>")
     cuda = lines(others, lambda r: f"    float v{r} = v{max(0, r - 1)} + v{max(0, r - 7)};")
     ptx = lines(others, lambda r: f"\tadd.rn.f32 \t%f{r}, %f{max(0, r - 1)}, %f{max(0, r - 7)};")
     return (
@@ -131,10 +130,9 @@ async def measured(number: int, others: int, runs: int, folder: Path) -> Measure
                 e.engine.emit(StageFinished(generation, "cuda", stage))
             e.engine.emit(CompileFinished(generation, "cuda", True, 1.0))
 
-        for _ in range(max(3, runs // 4)):
+        for operation in ("sub", "mul") * max(2, runs // 8):
             await measure("open", arrive)
-            note = (LineView(f"# {len(measure.wall['open'])}"),)
-            made = tuple(replace(s, lines=s.lines + note) if s.name == "ssa" else s for s in made)
+            made = stages(number, others, operation)  # each row is another one the next time
         for run in range(runs):
             e.main.editor.go_to(HELPER + 3 + (run * 97) % (KERNEL - 8))
             e.main.editor.focus()
