@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from textual import events, on
 
@@ -133,4 +134,8 @@ class BundleScreen(MainScreen):
 
     def select_example(self, kernel: str, example: int) -> None:
         """Not possible, from the palette either."""
+        self.only_shown()
+
+    def select_target(self, **options: Any) -> None:
+        """Nor is this."""
         self.only_shown()

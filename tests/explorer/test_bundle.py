@@ -475,6 +475,9 @@ async def test_no_command_changes_it(path: Path) -> None:
             assert app.main.editor.text == app.main.session.text == SOURCE, action.name
             assert (app.main.session.settings, app.main.file.path) == (settings, path), action.name
             assert isinstance(app.main.engine, Replay)
+        app.main.select_target(chip="sm_80")  # from the palette
+        app.main.select_example("another_kernel", 1)
+        assert (app.main.session.settings, app.main.session.kernel) == (settings, "add_kernel")
 
 
 async def test_saving_writes_the_source_only(path: Path, tmp_path: Path) -> None:
