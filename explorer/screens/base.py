@@ -28,6 +28,7 @@ from explorer.model.story import Mode
 from explorer.screens.engine import EngineEvent, EngineFactory
 from explorer.screens.host import host
 from explorer.screens.linking import Linking
+from explorer.terminal import TerminalDriver
 from explorer.widgets.code_view import CodeView
 from explorer.widgets.find_bar import FindBar
 from explorer.widgets.painted_lines import GUTTER
@@ -263,6 +264,12 @@ class MainBase(Linking):
         # Each of these would otherwise tell the screen by a message of its own.
         seen = self._compositor.visible_widgets
         self._dirty_widgets.update(each for each in seen if isinstance(each, ChangedRows) and each.check())
+
+    def draw_anew(self) -> None:
+        """Draw all of the screen, whatever is on it: as a rule only what changes is written."""
+        if isinstance(self.app._driver, TerminalDriver):
+            self.app._driver.forget()
+        self.refresh()
 
     def on_idle(self) -> None:
         """Paint at once: Textual does at the next beat of its clock but one, which may be 33 ms away. What comes in

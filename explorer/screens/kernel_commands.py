@@ -32,8 +32,9 @@ class KernelCommands(MainBase):
         self.compile_for(replace(self.session.settings, **options), self.session.backend)
 
     def action_compile(self) -> None:
-        """Compile now."""
+        """Compile now, and draw the whole screen: who asks for it may see what another program left on it."""
         self.compile()
+        self.draw_anew()
 
     def action_cancel(self) -> None:
         """End what is going on."""

@@ -127,3 +127,18 @@ def test_keys_that_come_at_once_act_in_their_order(start: Callable[..., Terminal
         terminal.settle()
         terminal.send("x", "ctrl+q")
         terminal.wait_for("unsaved edits")
+
+
+def test_what_others_wrote_on_the_screen_goes_when_it_is_asked_for_anew(start: Callable[..., Terminal]) -> None:
+    with start() as terminal:
+        terminal.wait_for("def add_kernel")
+        terminal.settle(1.0)
+        before = len(terminal.received)
+        terminal.send("down")
+        terminal.settle()
+        assert b"def add_kernel" not in terminal.received[before:], "only what changes is written"
+        before = len(terminal.received)
+        terminal.send("f5")
+        terminal.settle()
+        assert b"add_kernel" in terminal.received[before:]
+        assert len(terminal.received) - before > 4000
