@@ -1,4 +1,4 @@
-"""What the middle end costs: layer-norm backward from its text to optimized SSA with the log of changes, beside
+"""What the middle end costs: layer-norm backward and attention from their text to optimized SSA, all logged, beside
 Triton's way to TTIR in the same run, and the passes on kernels of 1,250, 2,500 and 5,000 operations.
 
     python tests/benchmarks/middle.py [RUNS] [--triton-python PATH]
@@ -16,7 +16,9 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import stats
 
@@ -30,35 +32,60 @@ from mytriton.specialize import parse_signature
 from mytriton.target import Target
 
 ROOT = Path(__file__).parents[2]
-FILE = ROOT / "examples" / "kernels" / "layer_norm.py"
-KERNEL = "layer_norm_backward_kernel"
-BLOCK = 1024
 TTIR = Path(__file__).parent / "ttir.py"
 SIZES = (1250, 2500, 5000)
 
 
-def layer_norm() -> Kernel:
-    """The kernel, freshly read from its file."""
-    return next(k for k in read_module(FILE.read_text(), str(FILE)).kernels if k.name == KERNEL)
+@dataclass(frozen=True)
+class Subject:
+    """A kernel of the examples, the types of its run-time parameters, and its constexprs."""
+
+    file: str
+    name: str
+    types: dict[str, str]
+    constexprs: dict[str, Any]
+
+    def read(self) -> Kernel:
+        """The kernel, freshly read from its file."""
+        path = ROOT / "examples" / "kernels" / self.file
+        return next(k for k in read_module(path.read_text(), str(path)).kernels if k.name == self.name)
+
+    @property
+    def signature(self) -> str:
+        """In Triton's notation, arrays aligned."""
+        return ", ".join(t + ":16" * t.startswith("*") for t in self.types.values())
 
 
-def types(kernel: Kernel) -> dict[str, str]:
-    """The runtime parameters' types: those of integers are named for what they count."""
-    integers = ("row_stride", "rows", "columns")
-    names = [p.name for p in kernel.params if not p.is_constexpr]
-    return {p: "i32" if p in integers else "*fp32" for p in names}
+def _types(names: str, type_: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), type_)
 
 
-def compile_layer_norm(runs: int) -> None:
+SUBJECTS = (
+    Subject(
+        "layer_norm.py",
+        "layer_norm_backward_kernel",
+        _types("dx dy dw_partial db_partial x weight mean rstd", "*fp32") | _types("row_stride rows columns", "i32"),
+        {"BLOCK": 1024},
+    ),
+    Subject(
+        "attention.py",
+        "attention_kernel",
+        {**_types("q k v out", "*fp16"), "lse": "*fp32", "scale": "fp32", "L": "i32"},
+        {"CAUSAL": True, "D": 64, "BLOCK_M": 128, "BLOCK_N": 64},
+    ),
+)
+
+
+def compile_subject(subject: Subject, runs: int) -> None:
     """Times of each stage, and of all of them from the kernel's text on."""
-    kernel = layer_norm()
-    signature = ", ".join(t + ":16" * t.startswith("*") for t in types(kernel).values())
     stages: dict[str, list[float]] = defaultdict(list)
     wall, cpu = [], []
     for _ in range(runs + 1):
-        kernel = layer_norm()
+        kernel = subject.read()
+        names = [p.name for p in kernel.params if not p.is_constexpr]
+        assert names == list(subject.types), f"{subject.name} takes {names}"
         start, started = time.perf_counter(), time.process_time()
-        specialization = parse_signature(kernel, signature, {"BLOCK": BLOCK})
+        specialization = parse_signature(kernel, subject.signature, subject.constexprs)
         compilation = compile_kernel(kernel, specialization, Target("interp"))
         compilation.stage(SHARED[-1])
         wall.append(time.perf_counter() - start)
@@ -66,7 +93,7 @@ def compile_layer_norm(runs: int) -> None:
         for stage in compilation.stages:
             stages[stage.name].append(stage.seconds)
     changes = sum(len(s.changes) for s in compilation.stages)
-    print(f"\nmytriton: {KERNEL}, {changes} changes logged")
+    print(f"\nmytriton: {subject.name}, {changes} changes logged")
     for name in SHARED[1:]:
         print(" ", stats.row(name, stages[name][1:]))
     passes = [sum(seconds) for seconds in zip(*(stages[f"opt/{p.name}"] for p in PASSES), strict=True)]
@@ -75,17 +102,19 @@ def compile_layer_norm(runs: int) -> None:
     print(" ", stats.cpu_row("source to optimized SSA, CPU", cpu[1:]))
 
 
-def peer(runs: int, python: str) -> None:
+def peer(subject: Subject, runs: int, python: str) -> None:
     """Triton on the same kernel."""
     if subprocess.run([python, "-c", "import triton"], capture_output=True, check=False).returncode:
         print(f"\ntriton is not installed in {python}: no peer in this run (see --triton-python)")
         return
-    kernel = layer_norm()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "layer_norm.py"
-        path.write_text("import triton\nimport triton.language as tl\n\n\n" + kernel.unit.text)
-        words = [f"{name}={type_}" for name, type_ in types(kernel).items()]
-        command = [python, str(TTIR), str(path), KERNEL, str(runs), *words, f"BLOCK={BLOCK}"]
+        path = Path(folder) / subject.file
+        path.write_text("import triton\nimport triton.language as tl\n\n\n" + subject.read().unit.text)
+        words = [
+            f"{name}={value}"
+            for name, value in (*subject.types.items(), *((n, int(v)) for n, v in subject.constexprs.items()))
+        ]
+        command = [python, str(TTIR), str(path), subject.name, str(runs), *words]
         subprocess.run(command, check=True, env={"PYTHONPATH": str(TTIR.parent)})
 
 
@@ -129,8 +158,9 @@ def main() -> None:
     parser.add_argument("--triton-python", default=sys.executable, metavar="PATH", help="a Python that has Triton")
     options = parser.parse_args()
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, {options.runs} runs")
-    compile_layer_norm(options.runs)
-    peer(options.runs, options.triton_python)
+    for subject in SUBJECTS:
+        compile_subject(subject, options.runs)
+        peer(subject, options.runs, options.triton_python)
     scaling(3)
 
 
