@@ -110,10 +110,8 @@ def peer(subject: Subject, runs: int, python: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / subject.file
         path.write_text("import triton\nimport triton.language as tl\n\n\n" + subject.read().unit.text)
-        words = [
-            f"{name}={value}"
-            for name, value in (*subject.types.items(), *((n, int(v)) for n, v in subject.constexprs.items()))
-        ]
+        given = {**subject.types, **{name: int(value) for name, value in subject.constexprs.items()}}
+        words = [f"{name}={value}" for name, value in given.items()]
         command = [python, str(TTIR), str(path), subject.name, str(runs), *words]
         subprocess.run(command, check=True, env={"PYTHONPATH": str(TTIR.parent)})
 
