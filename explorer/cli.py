@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from explorer.share.record import Shared
 
 Mode = Literal[
-    "ui", "config", "stages", "print", "check", "bench", "json", "reproduce", "compare", "report", "svg", "bundle"
-]
+    "ui", "config", "stages", "print", "check", "bench", "tune", "json", "reproduce", "compare",
+    "report", "svg", "bundle",
+]  # fmt: skip
 Story = Literal["text", "diff", "log"]
 
 
@@ -141,7 +142,7 @@ def parse(argv: Sequence[str]) -> Options:
     chip = found.chip or config.chip
     if chip not in CHIPS:
         raise unknown("chip", chip, tuple(CHIPS))
-    if mode in ("check", "bench") and found.no_exec:
+    if mode in ("check", "bench", "tune") and found.no_exec:
         raise BadInput(f"--{mode} runs the file's examples, so it cannot go with --no-exec; leave one of them away")
     out = found.report or found.svg or found.bundle or ""
     if out and os.path.exists(out) and not found.overwrite:
@@ -189,6 +190,7 @@ def _mode(found: Namespace) -> Mode:
         "print": found.print is not None,
         "check": found.check,
         "bench": found.bench,
+        "tune": found.tune,
         "reproduce": found.reproduce is not None,
         "report": found.report is not None,
         "svg": found.svg is not None,
@@ -212,7 +214,9 @@ def _mode(found: Namespace) -> Mode:
         raise Misused("--diff says how --print shows a stage, or --json; give one of them")
     if found.log and mode != "print":
         raise Misused("--log says how --print shows a stage; give both (with --json each stage has its `changes`)")
-    if found.compare and (mode in ("stages", "reproduce", "svg") or (mode == "print" and (found.diff or found.log))):
+    if found.compare and (
+        mode in ("stages", "tune", "reproduce", "svg") or (mode == "print" and (found.diff or found.log))
+    ):
         raise Misused(f"--compare A cannot go with {'--diff or --log' if mode == 'print' else f'--{mode}'}")
     if found.size is not None and mode != "svg":
         raise Misused("--size says how large the picture of --svg is; give both")
@@ -256,6 +260,7 @@ def _of_bundle(options: Options, found: Namespace) -> Options:
         "--signature": found.signature,
         "--reproduce": found.reproduce,
         "--bench": found.bench,
+        "--tune": found.tune,
     }
     if changed := [name for name, value in given.items() if value]:
         raise BadInput(

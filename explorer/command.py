@@ -77,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
     instead.add_argument("--print", metavar="STAGE", help=f"a listing: a stage, or one of {' '.join(FAMILIES)}")
     instead.add_argument("--check", action="store_true", help="run the examples and compare; one line each")
     instead.add_argument("--bench", action="store_true", help="check the examples and time them; against the roofline")
+    instead.add_argument("--tune", action="store_true", help="time all configs of autotuned kernels on the examples")
     instead.add_argument("--print-config", action="store_true", help="the config file with all settings, and its place")
     instead.add_argument("--reproduce", metavar="FOLDER", help="write the failing stage, ready to run again alone")
     instead.add_argument(
@@ -87,7 +88,9 @@ def parser() -> argparse.ArgumentParser:
         "--bundle", metavar="FILE", help="write everything into one file, which opens without a compiler"
     )
     how = made.add_argument_group("how")
-    how.add_argument("--json", action="store_true", help="as JSON: --stages, --print, --check, --bench; alone: all")
+    how.add_argument(
+        "--json", action="store_true", help="as JSON: --stages, --print, --check, --bench, --tune; alone: all"
+    )
     how.add_argument(
         "--show", metavar="LIST", default="", help="with --json: only these panes and stages: ssa,problems"
     )

@@ -183,16 +183,18 @@ class Gathering:
 
     # Running
 
-    async def run(self, session: Session, fallback: bool, every_stage: bool = False, bench: bool = False) -> RunReport:
-        """Run the example of a session; with `bench` time it, too."""
+    async def run(
+        self, session: Session, fallback: bool, every_stage: bool = False, bench: bool = False, tune: bool = False
+    ) -> RunReport:
+        """Run the example of a session; with `bench` time it, too, and with `tune` time all its configs instead."""
         request = session.run_request(every_stage, bench)
-        request = replace(request, fallback=fallback, seconds=self.options.seconds)
+        request = replace(request, fallback=fallback, seconds=self.options.seconds, tune=tune)
         session.ran(self.engine.run(request))
         event = await self._next(m.RunFinished)
         session.handle(event)
         report = event.report
         if report.unavailable and not fallback:
-            does = "benches" if bench else "checks"
+            does = "benches" if bench else "tunes" if tune else "checks"
             instead = f"; --backend cpu {does} on the CPU" if session.backend in ("cuda", "mlir") else ""
             raise CannotRun(f"backend {session.backend} cannot run here: {report.message}{instead}")
         return report

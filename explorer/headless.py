@@ -26,6 +26,7 @@ from explorer.model.session import BACKENDS, Session
 from explorer.printing import print_report
 from explorer.reading import BadInput, unknown
 from explorer.share import document
+from explorer.tune import tune
 from mytriton.stage import FAMILIES
 
 
@@ -42,6 +43,8 @@ async def _run(options: Options) -> int:
         return 0
     headless = _Headless(options)
     try:
+        if options.mode == "tune":
+            return await tune(options, headless.gathering)
         return await (headless.check() if options.mode in ("check", "bench") else headless.compile())
     except CannotRun as reason:
         print(reason, file=sys.stderr)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mytriton import language, testing
-    from mytriton.bench import Bench, bench_example
+    from mytriton.bench import Bench, bench_example, tune_example
     from mytriton.check import Report, check_example
     from mytriton.compile import compile_kernel
     from mytriton.configs import Config
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     name: module
     for module, names in {
-        "mytriton.bench": "Bench bench_example",
+        "mytriton.bench": "Bench bench_example tune_example",
         "mytriton.check": "Report check_example",
         "mytriton.compile": "compile_kernel",
         "mytriton.configs": "Config",
@@ -89,6 +89,7 @@ __all__ = [
     "parse_signature",
     "read_module",
     "testing",
+    "tune_example",
 ]
 
 

@@ -1,4 +1,4 @@
-"""`@autotune` and `@heuristics`: what a launch does not say about a kernel's parameters is measured, or computed."""
+"""The kernel that `@autotune` makes: which config a launch takes is measured."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from mytriton.arrays import array_info
 from mytriton.configs import Config, Pruning
+from mytriton.decorated import Decorated
 from mytriton.diagnostics import CompileError, LaunchError, OutOfResources
 from mytriton.examples import Example
 from mytriton.frontend.kernel import Kernel
@@ -24,62 +25,6 @@ from mytriton.timings import Trial, Tuning, read_timings, write_timings
 #: The milliseconds that a call takes on a backend: the median, what a fifth of the calls did not take, and what a fifth
 #: exceeded; or only one number.
 Bench = Callable[[Callable[[], None], str], Any]
-
-
-class Decorated(JITFunction):
-    """A kernel with something around it that completes a launch's arguments; `fn` is what is inside."""
-
-    def __init__(self, fn: JITFunction) -> None:
-        super().__init__(fn.function)
-        self.fn = fn
-        self.examples, self.live = fn.examples, fn.live
-
-    @property
-    def base(self) -> JITFunction:
-        """The kernel without anything around it."""
-        return self.fn.base
-
-    @property
-    def to_compile(self) -> Kernel:
-        """The kernel with the parameters' values that a signature may leave out."""
-        return self.fn.to_compile
-
-    def clear_cache(self) -> None:
-        """Forget every compilation of this kernel, its source, and what was chosen for it."""
-        self.fn.clear_cache()
-
-    def _named(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
-        return {**dict(zip(self.arg_names, args, strict=False)), **keywords}
-
-
-class Heuristics(Decorated):
-    """A kernel some of whose parameters are computed from the others at each launch."""
-
-    def __init__(self, fn: JITFunction, values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> None:
-        super().__init__(fn)
-        self.values = dict(values)
-
-    def completed(self, example: Example) -> Example:
-        """The example, with the computed parameters that it does not give."""
-        args = dict(example.args)
-        for name, function in self.values.items():
-            if name not in args:
-                args[name] = function(args)
-        return self.fn.completed(dataclasses.replace(example, args=args))
-
-    def prepare(self, grid: Any, /, *args: Any, **keywords: Any) -> Launch:
-        """Like a launch, up to the point where something is compiled or run."""
-        return self.fn.prepare(grid, *args, **self.computed(args, keywords))
-
-    def _launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
-        return self.fn._launch(grid, *args, **self.computed(args, keywords))
-
-    def computed(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
-        """The keywords with the computed parameters; one that is given is computed all the same."""
-        keywords = dict(keywords)
-        for name, function in self.values.items():
-            keywords[name] = function(self._named(args, keywords))
-        return keywords
 
 
 class Autotuner(Decorated):
@@ -103,12 +48,19 @@ class Autotuner(Decorated):
         super().__init__(fn)
         self.configs = list(configs) or [Config({})]
         self.keys = list(key)
+        #: What a launch must not say, since a config says it.
+        self.chosen = list(dict.fromkeys([*(name for c in self.configs for name in c.kwargs), "num_warps"]))
         self.cache: dict[tuple[Any, ...], Config] = {}
         self.best_config: Config | None = None
         self.tuning: Tuning | None = None
         self.cache_results = cache_results
         self._pruning, self._resetting, self._bench = pruning, resetting, bench
         self._tuning_lock = threading.RLock()
+
+    @property
+    def tuner(self) -> Autotuner:
+        """This one."""
+        return self
 
     @property
     def configs_timings(self) -> dict[Config, list[float]]:
@@ -156,10 +108,9 @@ class Autotuner(Decorated):
     def _checked(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name; raises `LaunchError` if they hold what is to be chosen."""
         named = self._named(args, keywords)
-        for config in self.configs:
-            clash = next((name for name in ("num_warps", *config.kwargs) if name in named), None)
-            if clash is not None:
-                raise LaunchError(f"`{self.name}` got `{clash}`, which autotune chooses; leave it away")
+        clash = next((name for name in self.chosen if name in named), None)
+        if clash is not None:
+            raise LaunchError(f"`{self.name}` got `{clash}`, which autotune chooses; leave it away")
         return named
 
     def _with(self, config: Config, keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from mytriton import backends
 from mytriton.compile import SHARED
-from mytriton.diagnostics import BackendUnavailable
+from mytriton.decorated import Decorated
+from mytriton.diagnostics import BackendUnavailable, LaunchError
 from mytriton.examples import ExampleCase
 from mytriton.ir.core import Func
 from mytriton.launch import JITFunction
 from mytriton.roofline import Peak, peak_of
-from mytriton.running import Progress, ReadyExample
+from mytriton.running import Progress, ReadyExample, placed
 from mytriton.target import Target
 from mytriton.testing import Samples, Timer, WallClock, measure
+from mytriton.timings import Tuning
 from mytriton.work import Work, count_work
 
 
@@ -73,6 +75,21 @@ def bench_example(
         ready.start, timer_of(target.backend), budget=seconds, progress=lambda *count: told("runs", *count)
     )
     return Bench(case.label, target.backend, ready.device, samples, work, peak)
+
+
+def tune_example(kernel: JITFunction, case: ExampleCase, target: Target, *, progress: Progress | None = None) -> Tuning:
+    """Build the example and measure on its arguments every config of an autotuned kernel, whatever the example says of
+    what they choose. Raises as `bench_example` does."""
+    reason = backends.get(target.backend).available()
+    if reason is not None:
+        raise BackendUnavailable(reason)
+    tuner = kernel.tuner if isinstance(kernel, Decorated) else None
+    if tuner is None or not isinstance(kernel, Decorated):
+        raise LaunchError(f"`{kernel.name}` is not autotuned; put @autotune above @jit")
+    example = case.build()
+    options = {"backend": target.backend, **example.options}
+    given = {name: v for name, v in {**example.args, **options}.items() if name not in tuner.chosen}
+    return kernel.tune(example.grid, progress=progress, **placed(given, target))
 
 
 def timer_of(backend: str) -> Timer:

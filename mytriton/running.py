@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import sys
 import time
@@ -37,6 +38,12 @@ def prepared(kernel: JITFunction, example: Example, args: Mapping[str, Any], tar
     return kernel.base.prepare(example.grid, **args, **options)
 
 
+def placed(args: Mapping[str, Any], target: Target) -> dict[str, Any]:
+    """Arguments with host arrays where a backend takes them: in place, or copied to the GPU."""
+    on_gpu = target.backend in ("cuda", "mlir")
+    return {name: DeviceArray(v) if on_gpu and isinstance(v, np.ndarray) else v for name, v in args.items()}
+
+
 class ReadyExample:
     """An example compiled for a backend that is available, its arrays where that backend takes them: host arrays are
     used in place, a GPU has copies. Raises `CompileError`, `LaunchError`."""
@@ -44,15 +51,14 @@ class ReadyExample:
     def __init__(self, kernel: JITFunction, example: Example, target: Target, progress: Progress | None = None) -> None:
         self.target, self._example, self._progress = target, example, progress
         self.on_gpu = target.backend in ("cuda", "mlir")
-        wrap: Callable[[Array], Any] = DeviceArray if self.on_gpu else lambda array: array
-        self._args = {name: wrap(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
+        self._args = placed(example.args, target)
         self.launch = prepared(kernel, example, self._args, target)
         self.launch.load()
 
     @property
     def device(self) -> str:
         """What runs it, for people."""
-        return _HOST_DEVICES.get(self.target.backend) or _gpu_name()
+        return device_name(self.target.backend)
 
     def start(self) -> None:
         """Launch once; a GPU may still be at it afterwards."""
@@ -87,13 +93,16 @@ def interpreted(
 ) -> dict[str, Array]:
     """What the interpreter makes of copies of an example's arrays."""
     args = {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
-    copy = dataclasses.replace(example, args=args)
-    ready = ReadyExample(kernel, copy, dataclasses.replace(target, backend="interp"), progress)
+    example = dataclasses.replace(example, args=args)
+    ready = ReadyExample(kernel, example, dataclasses.replace(target, backend="interp"), progress)
     ready.run()
     return ready.arrays()
 
 
-def _gpu_name() -> str:
+def device_name(backend: str) -> str:
+    """What runs a backend that is available, for people."""
+    if backend in _HOST_DEVICES:
+        return _HOST_DEVICES[backend]
     from mytriton.backends.nvidia.device import probe
 
     return probe().devices[0].name
@@ -121,6 +130,20 @@ class DeviceArray:
         data: Array = self._bytes.get() if hasattr(self._bytes, "get") else self._bytes.cpu().numpy()
         values: Array = data[:-1].view(self.dtype).reshape(self.shape)
         return values
+
+    def zero_(self) -> None:
+        """Set every element to zero."""
+        self._bytes[...] = 0
+
+    def clone(self) -> DeviceArray:
+        """A copy on the GPU."""
+        made = copy.copy(self)
+        made._bytes = self._bytes.copy() if hasattr(self._bytes, "get") else self._bytes.clone()
+        return made
+
+    def copy_(self, other: DeviceArray) -> None:
+        """Take the elements of another array of this size."""
+        self._bytes[...] = other._bytes
 
     @staticmethod
     def synchronize() -> None:

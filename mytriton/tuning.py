@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from mytriton.autotuner import Autotuner, Heuristics
+from mytriton.autotuner import Autotuner
 from mytriton.configs import Config, Hook, Pruning
+from mytriton.decorated import Heuristics
 from mytriton.launch import JITFunction
 from mytriton.resetting import Resetting
 from mytriton.testing import do_bench as host_or_gpu_bench

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from explorer.engine.plain import plain
 from explorer.model.result import NOT_IMPORTED, DiagnosticView, ExampleInfo
+from mytriton.decorated import Decorated
 from mytriton.diagnostics import MytritonError
 from mytriton.launch import JITFunction
 
@@ -66,6 +67,12 @@ class Loaded:
         """The labels of a kernel's examples; nothing is built."""
         found = self.kernel(kernel)
         return tuple(ExampleInfo(c.label, values=plain(c.values)) for c in found.examples) if found is not None else ()
+
+    def tuned(self, kernel: str) -> tuple[str, ...]:
+        """What a kernel's `autotune` chooses."""
+        found = self.kernel(kernel)
+        tuner = found.tuner if isinstance(found, Decorated) else None
+        return tuple(tuner.chosen) if tuner is not None else ()
 
     def names(self) -> dict[str, Any]:
         """The module's numbers, strings and constexprs, as JSON."""

@@ -8,16 +8,17 @@ from dataclasses import replace
 from explorer.engine.messages import RunRequest
 from explorer.engine.plain import to_plain
 from explorer.engine.views import diagnostic_view, place
-from explorer.model.measured import BenchView
+from explorer.model.measured import BenchView, TrialView, TuningView
 from explorer.model.result import DiagnosticView, OutputReport, RunReport, StepView
 from mytriton import check, comparison
 from mytriton.backends.nvidia.device import probe
-from mytriton.bench import bench_example
+from mytriton.bench import bench_example, tune_example
+from mytriton.decorated import Decorated
 from mytriton.diagnostics import CompileError, LaunchError
 from mytriton.examples import ExampleCase
 from mytriton.launch import JITFunction
 from mytriton.locate import Step, locate
-from mytriton.running import Progress
+from mytriton.running import Progress, device_name
 from mytriton.target import Target
 
 _GPU = ("cuda", "mlir")
@@ -72,6 +73,21 @@ def benched(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend
         peak_flops=found.peak_flops or 0.0,
         peak=peak.source,
     )
+
+
+def tuned(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, progress: Progress) -> RunReport:
+    """Measure all configs of an autotuned kernel; raises what compiling and launching raise."""
+    found = tune_example(kernel, case, _target(request, backend), progress=progress)
+    trials = []
+    for trial in found.trials:
+        values = {name: to_plain(value) for name, value in trial.config.all_kwargs().items()}
+        median, p20, p80 = (0.0 if trial.error else ms / 1e3 for ms in trial.milliseconds)
+        trials.append(TrialView(values, median, p20, p80, trial.error))
+    best = found.trials.index(found.best) if found.best is not None else None
+    configs = len(kernel.tuner.configs) if isinstance(kernel, Decorated) and kernel.tuner is not None else len(trials)
+    view = TuningView(tuple(map(to_plain, found.key)), tuple(trials), best, configs, found.seconds)
+    message = "" if best is not None else "none of its configs compiles"
+    return RunReport(best is not None, backend, device_name(backend), message=message, tuning=view)
 
 
 def _target(request: RunRequest, backend: str) -> Target:

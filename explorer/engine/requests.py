@@ -44,8 +44,9 @@ class CompileRequest:
 class RunRequest:
     """Run one example of a kernel on a backend and check it. With `fallback` a backend that cannot run here is replaced
     by `cpu`, or `interp` where that one cannot either, and the report says so. With `every_stage` it is run after every
-    stage, to find the one that breaks the numbers; with `bench` it is checked and then timed for `seconds`. Inputs of
-    other types than `types` or `signature` want are converted, and the report says so."""
+    stage, to find the one that breaks the numbers; with `bench` it is checked and then timed for `seconds`; with `tune`
+    all configs of its kernel are timed instead. Inputs of other types than `types` or `signature` want are converted,
+    and the report says so."""
 
     path: str
     text: str
@@ -58,6 +59,7 @@ class RunRequest:
     fallback: bool = True
     every_stage: bool = False
     bench: bool = False
+    tune: bool = False
     seconds: float = 1.0
     signature: str = ""
     types: dict[str, str] = field(default_factory=dict)

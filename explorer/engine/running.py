@@ -14,7 +14,7 @@ from explorer.engine import reading
 from explorer.engine.child import Abandoned, Channel
 from explorer.engine.loading import Loaded, LoadFailed, described, load, print_own_frames
 from explorer.engine.redefining import Redefined, info, with_values
-from explorer.engine.reporting import benched, checked, diagnosed, located
+from explorer.engine.reporting import benched, checked, diagnosed, located, tuned
 from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
 from mytriton import backends
 from mytriton.diagnostics import CompileError, MytritonError
@@ -64,7 +64,7 @@ class Worker:
                 loaded = self._execute(job.path, job.text)
             except LoadFailed as failure:
                 return replace(read, diagnostics=(failure.finding,))
-        kernels = tuple(replace(k, examples=loaded.examples(k.name)) for k in read.kernels)
+        kernels = tuple(replace(k, examples=loaded.examples(k.name), tuned=loaded.tuned(k.name)) for k in read.kernels)
         return replace(read, kernels=kernels, executed=True, seconds=clock.seconds, names=loaded.names(), text=job.text)
 
     def _execute(self, path: str, text: str) -> Loaded:
@@ -140,7 +140,9 @@ class Worker:
             note = f"ran on the {backend} backend, not on {request.backend}: {reason}"
         again = Redefined(kernel, request, kernel.examples[request.example])
         case, told = again.case, f"{kernel.name}, {again.case.label}, on backend {backend}"
-        if request.every_stage:
+        if request.tune:
+            found = tuned(kernel, case, request, backend, Told(self._channel, f"tuning {told}"))
+        elif request.every_stage:
             found = located(kernel, case, request, backend, self._after, Told(self._channel, f"running {told}"))
         else:
             found = checked(kernel, case, request, backend, Told(self._channel, f"running {told}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +106,27 @@ class BenchView:
         if self.limit == "memory":
             return self.bandwidth / self.peak_bandwidth
         return self.flop_rate / self.peak_flops if self.limit else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrialView:
+    """A config as it was measured: seconds of a launch (median, 20th and 80th percentile), or the error why it cannot
+    be compiled. `values` are what it gives parameters, and its options."""
+
+    values: dict[str, Any]
+    median: float = 0.0
+    p20: float = 0.0
+    p80: float = 0.0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TuningView:
+    """What autotuning an example measured in `seconds`: the configs that were left of `configs` after pruning, and
+    which of them is the fastest, None if none compiles. `key` is what the choice is for."""
+
+    key: tuple[Any, ...]
+    trials: tuple[TrialView, ...]
+    best: int | None
+    configs: int
+    seconds: float

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from explorer.model.measured import BenchView
+from explorer.model.measured import BenchView, TuningView
 from explorer.model.measured import OutputReport as OutputReport
 from explorer.model.measured import StepView as StepView
 
@@ -171,7 +171,8 @@ class ExampleInfo:
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
     """A kernel of the file: `line` is that of its `def`, `lines` is how many it has with its decorators; a `helper` is
-    called by another kernel of the file."""
+    called by another kernel of the file. `tuned` are the arguments that its `autotune` chooses, if the file was
+    executed and it has one."""
 
     name: str
     line: int
@@ -179,6 +180,7 @@ class KernelInfo:
     examples: tuple[ExampleInfo, ...] = ()
     helper: bool = False
     lines: int = 0
+    tuned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,8 @@ class RunReport:
     what the outputs were compared with ("NumPy" or "interpreter"). `message` is why it could not run or failed as a
     whole; `unavailable` is True if the backend cannot run on this machine at all. `steps` are there if it was run after
     every stage: the last one is the first that differs, if one does. `origin` says what wrote the first wrong element,
-    in file line `origin_line`. `bench` is there if it was timed. `chip` is empty unless it ran on a GPU.
+    in file line `origin_line`. `bench` is there if it was timed, `tuning`
+    instead of outputs if it was autotuned. `chip` is empty unless it ran on a GPU.
     """
 
     ok: bool
@@ -246,6 +249,7 @@ class RunReport:
     origin: str = ""
     origin_line: int | None = None
     bench: BenchView | None = None
+    tuning: TuningView | None = None
     chip: str = ""
     num_warps: int = 0
     constexprs: dict[str, Any] = field(default_factory=dict)

@@ -26,13 +26,16 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
     comparison  null, or {"a", "b": {"label", "backend", "chip", "kernel", "signature", "num_warps", "resources",
                 "seconds"}, "stages": [{"name", "ops": [a, b], "lines": [a, b], "status": [a, b]}],
                 "source": [unified diff]}
-    kernels     [{"name", "line", "params", "examples", "helper"}]
+    kernels     [{"name", "line", "params", "examples", "helper", "tuned": [what `autotune` chooses]}]
     log         [what the child processes printed]
 
 `--check --json`, and `--bench --json`, prints {"schema", "file", "ok", "runs": [{"kernel", "example", and as in run}]}.
 A bench is {"median", "p10", "q1", "q3", "p90" (seconds), "runs", "clock", "read", "written" (bytes), "flops" (by type),
 "programs", "counted", "reason", "peak_bandwidth", "peak_flops", "peak", and what follows: "bytes", "total_flops",
 "bandwidth", "flop_rate", "intensity", "ridge", "limit": memory | computing | "", "share" (of the limit, from 0 to 1)}.
+`--tune --json` prints the same, a run being {"kernel", "example", "ok", "backend", "device", "message", "diagnostics",
+"tuning": null or {"key", "trials": [{"values": {name: value}, "median", "p20", "p80" (seconds), "error"}], "best": the
+fastest's row (from 0) or null, "configs": how many there were before pruning, "seconds"}}.
 For what cannot be worked with at all it is {"ok": false, "error": a sentence}, and the exit code 2, or 3 where a
 backend cannot run.
 

@@ -1,0 +1,51 @@
+"""What autotuning an example measured, as a table to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer.model.measured import TrialView, TuningView
+from explorer.model.result import RunReport
+from explorer.model.units import seconds_text
+
+
+def tuning_page(kernel: str, example: str, report: RunReport) -> list[str]:
+    """A line about it, a line a config (the best has a `*`), and why some of them failed."""
+    head = f"{kernel}  {example}  {report.backend}" + (f" ({report.device})" if report.device else "")
+    found = report.tuning
+    if found is None:
+        return [f"{head}  {report.message}".rstrip()]
+    pruned = f" of {found.configs} after pruning" if found.configs > len(found.trials) else ""
+    key = ", ".join(map(str, found.key))
+    count = f"{len(found.trials)}{pruned} config{'s' if found.configs != 1 else ''}"
+    return [head, f"  {count} in {seconds_text(found.seconds)}, for {key}", *_table(found), *_errors(found.trials)]
+
+
+def _table(found: TuningView) -> list[str]:
+    names = [*dict.fromkeys(name for trial in found.trials for name in _values(trial))]
+    rows = [["", *names, "median", "20% to 80%", "of the best"]]
+    fastest = found.trials[found.best].median if found.best is not None else 0.0
+    for number, trial in enumerate(found.trials):
+        times = ["failed", "", ""]
+        if not trial.error:
+            slower = f"x{trial.median / fastest:.2f}" if fastest and number != found.best else ""
+            times = [
+                seconds_text(trial.median), f"{seconds_text(trial.p20)} to {seconds_text(trial.p80)}", slower
+            ]  # fmt: skip
+        rows.append(["*" if number == found.best else "", *(str(trial.values.get(n, "")) for n in names), *times])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _values(trial: TrialView) -> dict[str, Any]:
+    """What a config says beyond the usual."""
+    return {name: value for name, value in trial.values.items() if (name, value) != ("num_ctas", 1)}
+
+
+def _errors(trials: tuple[TrialView, ...]) -> list[str]:
+    rows = []
+    for trial in trials:
+        if trial.error:
+            values = ", ".join(f"{name}: {value}" for name, value in _values(trial).items())
+            rows += [f"  failed: {values}", *(f"    {line}" for line in trial.error.splitlines())]
+    return rows
