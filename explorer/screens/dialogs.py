@@ -21,7 +21,7 @@ BOX = """
     background: $background 60%;
     & > Vertical {{
         width: auto; max-width: 90%; height: auto; max-height: 90%; padding: 1 2; background: $panel;
-        border: round $primary;
+        border: round $primary; border-subtitle-color: $foreground; border-subtitle-background: $panel;
     }}
     & Static {{ width: auto; max-width: 100%; height: auto; margin-bottom: 1; }}
     & Horizontal {{ width: auto; height: auto; }}
@@ -52,7 +52,8 @@ class Confirm(Modal[str]):
 
     def compose(self) -> ComposeResult:
         """The question and a button an answer."""
-        with Vertical():
+        with Vertical() as box:
+            box.border_subtitle = "letter: answer   esc: back"
             yield Static(Content(self.question))
             with Horizontal():
                 for letter, label in self._answers.items():
@@ -95,7 +96,8 @@ class Choose(Modal[int]):
 
     def compose(self) -> ComposeResult:
         """The question and the list."""
-        with Vertical():
+        with Vertical() as box:
+            box.border_subtitle = "digit or enter: choose   esc: back"
             yield Static(Content(self._question))
             yield OptionList(*(Option(Content(f"{n} {text}")) for n, text in enumerate(self._options, start=1)))
 
@@ -138,7 +140,8 @@ class Ask(Modal[str]):
 
     def compose(self) -> ComposeResult:
         """The question and the field."""
-        with Vertical():
+        with Vertical() as box:
+            box.border_subtitle = "enter: done   esc: back"
             yield Static(Content(self._question))
             yield Input(self._value)
 

@@ -39,8 +39,9 @@ class OpenFile(Modal[str]):
 
     def compose(self) -> ComposeResult:
         """A field, and what it may mean."""
-        with Vertical():
-            yield Static(Content(f"Open a file of {self._folder.name or self._folder}, or a path (tab completes)"))
+        with Vertical() as box:
+            box.border_subtitle = "enter: show   tab: complete   esc: back"
+            yield Static(Content(f"Open a file of {self._folder.name or self._folder}, or a path"))
             yield Input()
             yield OptionList()
 

@@ -141,6 +141,16 @@ async def described(e: Explorer) -> None:
     await e.answer()
 
 
+def does(action: str) -> Callable[[Explorer], Awaitable[None]]:
+    """What the palette does by this name."""
+
+    async def step(e: Explorer) -> None:
+        await e.main.run_action(action)
+        await e.pilot.pause()
+
+    return step
+
+
 def there(folder: Path) -> None:
     """A file of the name that is offered for the listing."""
     (folder / "add_kernel.opt-dce.txt").write_text("precious")
@@ -205,6 +215,11 @@ SCREENS = (
     shown("layout-check", "escape W 4"),
     shown("open-file", "escape E", found, before=kernels),
     shown("two-files", "x escape E", found, "o t h e r enter", compiled, before=kernels),
+    shown("value", "escape 3 g j j j f"),
+    shown("value-story", "escape 3 g j j j f", does("value_story")),
+    shown("choose-value", "escape 3 g j j j", does("choose_value")),
+    shown("arrange-swap", "escape W 5"),
+    shown("save-as", "escape S"),
     shown("write", "escape w"),
     shown("overwrite", "escape w enter", before=there),
     shown("find", "escape 3 slash l o a d"),

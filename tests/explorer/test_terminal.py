@@ -142,3 +142,23 @@ def test_what_others_wrote_on_the_screen_goes_when_it_is_asked_for_anew(start: C
         terminal.settle()
         assert b"add_kernel" in terminal.received[before:]
         assert len(terminal.received) - before > 4000
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_cursor_move_in_any_listing_writes_little(tmp_path: Path, size: tuple[int, int]) -> None:
+    path = tmp_path / "add.py"
+    path.write_text(SOURCE)
+    env = {"XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    with Terminal([sys.executable, "-m", "explorer", str(path), "--no-exec"], *size, env) as terminal:
+        terminal.wait_for("= cmp_lt ")
+        terminal.send(*["down"] * 5)
+        written = {}
+        for pane in ("editor", "escape", *"234567"):
+            terminal.send(pane if pane != "editor" else "down")
+            terminal.settle()
+            for key in ("down", "up"):
+                before = terminal.bytes
+                terminal.send(key)
+                terminal.settle(0.15)
+                written[pane, key] = terminal.bytes - before
+        assert 0 < max(written.values()) <= 4096, written
