@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from math import prod
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import ml_dtypes
@@ -52,20 +52,21 @@ def _name(dtype: np.dtype[Any]) -> str:
 @dataclass(frozen=True, slots=True)
 class ArrayInfo:
     """What a launch needs to know of an array. `dtype` is its own name; `element` is None if we have no such type;
-    `library` reads well in a sentence ("NumPy array"); `device` is the GPU's number, None for a host array."""
+    `address` is that of its first element, `whole` whether the others lie a whole number of elements from it, which is
+    how kernels that are given strides count; `library` reads well in a sentence ("NumPy array")."""
 
     library: str
     place: Literal["host", "device"]
     dtype: str
     element: ScalarType | None
     address: int
-    contiguous: bool
+    whole: bool
     writable: bool = True
 
 
-def _info(library: str, place: Literal["host", "device"], dtype: str, address: int, contiguous: bool,
+def _info(library: str, place: Literal["host", "device"], dtype: str, address: int, whole: bool,
           writable: bool = True) -> ArrayInfo:  # fmt: skip
-    return ArrayInfo(library, place, dtype, _ELEMENTS.get(dtype), address, contiguous, writable)
+    return ArrayInfo(library, place, dtype, _ELEMENTS.get(dtype), address, whole, writable)
 
 
 _View = ctypes.c_char * 0
@@ -85,7 +86,8 @@ def array_info(value: Any) -> ArrayInfo | None:
     """What kind of array `value` is; None if it is no array."""
     if isinstance(value, np.ndarray):
         flags = value.flags
-        return _info("NumPy array", "host", _name(value.dtype), address_of(value), flags.c_contiguous, flags.writeable)
+        whole = flags.c_contiguous or in_whole_elements(value.strides, value.itemsize)
+        return _info("NumPy array", "host", _name(value.dtype), address_of(value), whole, flags.writeable)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         name = str(value.dtype).removeprefix("torch.")
@@ -95,27 +97,35 @@ def array_info(value: Any) -> ArrayInfo | None:
         if getattr(value, "is_sparse", False) or (negated is not None and negated()):
             return _info("torch tensor", "host", f"{name}, sparse or lazily negated", 0, True)  # no plain memory
         library, place = ("torch CUDA tensor", "device") if value.is_cuda else ("torch CPU tensor", "host")
-        return _info(library, "device" if place == "device" else "host", name, value.data_ptr(), value.is_contiguous())
+        return _info(library, "device" if place == "device" else "host", name, value.data_ptr(), True)
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is None:
         return None
     name = str(value.dtype.name) if hasattr(value, "dtype") else np.dtype(interface["typestr"]).name
     address, read_only = interface["data"]
     library = "CuPy array" if type(value).__module__.startswith("cupy") else f"{type(value).__name__} on the GPU"
-    return _info(library, "device", name, address, _is_contiguous(interface, np.dtype(interface["typestr"]).itemsize),
-                 not read_only)  # fmt: skip
+    whole = in_whole_elements(interface.get("strides") or (), np.dtype(interface["typestr"]).itemsize)
+    return _info(library, "device", name, address, whole, not read_only)
 
 
-def _is_contiguous(interface: dict[str, Any], itemsize: int) -> bool:
-    shape, strides = interface["shape"], interface.get("strides")
-    if strides is None or prod(shape) == 0:
-        return True
-    expected = itemsize
-    for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if extent != 1 and stride != expected:
-            return False
-        expected *= extent
-    return True
+def in_whole_elements(strides: Sequence[int], itemsize: int) -> bool:
+    """Whether the elements of an array lie a whole number of elements apart; those of a record's field may not."""
+    return all(stride % itemsize == 0 for stride in strides)
+
+
+def copied(array: np.ndarray[Any, Any], dtype: Any = None) -> np.ndarray[Any, Any]:
+    """A copy, of another dtype if one is given, in memory of its own (its `base` if it has gaps), whose elements lie as
+    many elements apart as those of the original: kernels are given strides."""
+    element = np.dtype(dtype or array.dtype)
+    if array.flags.c_contiguous or not array.size or not in_whole_elements(array.strides, array.itemsize):
+        return array.astype(element, order="C")
+    strides = tuple(stride // array.itemsize * element.itemsize for stride in array.strides)
+    reach = [(extent - 1) * stride for extent, stride in zip(array.shape, strides, strict=True)]
+    low, high = sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach)
+    memory = np.zeros(high - low + element.itemsize, np.uint8)
+    made: np.ndarray[Any, Any] = np.ndarray(array.shape, element, memory, -low, strides)
+    made[...] = array
+    return made
 
 
 def host_array(value: Any) -> Any:

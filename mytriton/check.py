@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mytriton import backends
+from mytriton.arrays import copied
 from mytriton.comparison import OutputReport, compare
 from mytriton.diagnostics import BackendUnavailable, MytritonError
 from mytriton.examples import Example, ExampleCase
@@ -58,7 +59,7 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target, progre
         raise BackendUnavailable(reason)
     example = built(kernel, case)
     target = dataclasses.replace(target, **example.options)
-    before = {name: np.array(v) for name, v in example.args.items() if isinstance(v, np.ndarray)}
+    before = {name: copied(v) for name, v in example.args.items() if isinstance(v, np.ndarray)}
     expected, reference = example.expected, "NumPy"
     if expected is None:
         expected, reference = interpreted(kernel, example, target, progress), "interpreter"

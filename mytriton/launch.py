@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, overload
 
 from mytriton import backends
@@ -14,6 +14,7 @@ from mytriton.backends.base import Launcher
 from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example, ExampleCase
+from mytriton.frontend.decorators import UNSPECIALIZED
 from mytriton.frontend.kernel import Kernel
 from mytriton.frontend.read import LiveKernel
 from mytriton.keys import launch_key
@@ -113,11 +114,11 @@ class JITFunction:
 
     __mytriton_kernel__ = True
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], unspecialized: Collection[Any] = ()) -> None:
         functools.update_wrapper(self, function)
         self.function = function
         self.examples: list[ExampleCase] = []
-        self.live = LiveKernel(function)
+        self.live = LiveKernel(function, unspecialized)
         self._shapes: dict[Any, CallShape] = {}
         self._cache: dict[Any, _Entry] = {}
         self._lock = threading.Lock()
@@ -255,22 +256,31 @@ _ADVICE = (
 
 
 @overload
-def jit(function: Callable[..., Any]) -> JITFunction: ...
+def jit(function: Callable[..., Any], **advice: Any) -> JITFunction: ...
 @overload
 def jit(**advice: Any) -> Callable[[Callable[..., Any]], JITFunction]: ...
 def jit(
     function: Callable[..., Any] | None = None, **advice: Any
 ) -> JITFunction | Callable[[Callable[..., Any]], JITFunction]:
-    """Makes a kernel of a function; `@mytriton.jit` and `@mytriton.jit()` are the same. The keywords of Triton's `jit`
-    (`noinline`, `do_not_specialize` and so on) are accepted and change no result: helpers are always inlined."""
+    """Makes a kernel of a function; `@mytriton.jit` and `@mytriton.jit()` are the same.
+
+    `do_not_specialize` and `do_not_specialize_on_alignment` are lists of parameters, by name or number: one compilation
+    serves all their values of a type, whether or not those are divisible by 16. The other keywords of Triton's `jit`
+    (`noinline` and so on) are accepted and change nothing: helpers are always inlined."""
     unknown = next((name for name in advice if name not in _ADVICE), None)
     if unknown is not None:
         raise TypeError(f"@mytriton.jit has no option `{unknown}`; it accepts {', '.join(_ADVICE)}")
+    unspecialized: list[Any] = []
+    for name in UNSPECIALIZED:
+        which = advice.get(name) or ()
+        if isinstance(which, str):
+            raise TypeError(f"{name} is a list of parameters: write {name}=[{which!r}]")
+        unspecialized += which
     if function is None:
-        return JITFunction
+        return functools.partial(JITFunction, unspecialized=unspecialized)
     if not callable(function):
         raise TypeError(f"@mytriton.jit decorates a function, got {type(function).__name__}")
-    return function if isinstance(function, JITFunction) else JITFunction(function)
+    return function if isinstance(function, JITFunction) else JITFunction(function, unspecialized)
 
 
 def cuda_available() -> bool:

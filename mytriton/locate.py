@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mytriton import backends
+from mytriton.arrays import copied
 from mytriton.check import built, compared, first_ssa
 from mytriton.comparison import OutputReport
 from mytriton.diagnostics import BackendUnavailable, MytritonError
@@ -97,7 +98,7 @@ class _Run:
         return Located(tuple(steps), culprit, origin, self.compilation.units, self.example.expected is not None)
 
     def _fresh(self) -> dict[str, Any]:
-        return {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in self.example.args.items()}
+        return {name: copied(v) if isinstance(v, np.ndarray) else v for name, v in self.example.args.items()}
 
     def steps(self) -> Iterator[Step]:
         """Stage by stage, as far as there is something to run."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mytriton.arrays import address_of
+from mytriton.arrays import address_of, in_whole_elements
 from mytriton.frontend.kernel import Kernel
 from mytriton.keys import launch_key
 from mytriton.options import OPTIONS
@@ -34,14 +34,14 @@ def _int_key(value: int) -> Hashable:
 
 
 def _numpy_key(array: np.ndarray[Any, Any]) -> Hashable:
-    if not array.flags.c_contiguous:
+    if not (array.flags.c_contiguous or in_whole_elements(array.strides, array.itemsize)):
         raise Unusual
     return np.ndarray, array.dtype, address_of(array) % 16 == 0
 
 
 def _cupy_key(array: Any) -> Hashable:
     # An empty array's interface gives another address than its memory's, hence another alignment.
-    if not array.size or not array.flags.c_contiguous:
+    if not (array.size and (array.flags.c_contiguous or in_whole_elements(array.strides, array.itemsize))):
         raise Unusual
     return "cupy", array.dtype, array.data.ptr % 16 == 0
 
@@ -49,7 +49,7 @@ def _cupy_key(array: Any) -> Hashable:
 def _torch_key(tensor: Any) -> Hashable:
     # Only what is plain memory: neither sparse nor lazily negated, and on no device of a third kind.
     cuda = tensor.is_cuda
-    if not (cuda or tensor.is_cpu) or tensor.is_sparse or tensor.is_neg() or not tensor.is_contiguous():
+    if not (cuda or tensor.is_cpu) or tensor.is_sparse or tensor.is_neg():
         raise Unusual
     return "torch", tensor.dtype, cuda, tensor.data_ptr() % 16 == 0
 

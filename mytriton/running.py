@@ -13,6 +13,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from mytriton.arrays import address_of, copied
 from mytriton.backends.interp import InterpLauncher
 from mytriton.diagnostics import BackendUnavailable, LaunchError
 from mytriton.examples import Example
@@ -92,7 +93,7 @@ def interpreted(
     kernel: JITFunction, example: Example, target: Target, progress: Progress | None = None
 ) -> dict[str, Array]:
     """What the interpreter makes of copies of an example's arrays."""
-    args = {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
+    args = {name: copied(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
     example = dataclasses.replace(example, args=args)
     ready = ReadyExample(kernel, example, dataclasses.replace(target, backend="interp"), progress)
     ready.run()
@@ -114,21 +115,27 @@ class DeviceArray:
     def __init__(self, host: Array) -> None:
         self.dtype = host.dtype
         self.shape = host.shape
+        # Where there are gaps between its elements, the memory with the gaps.
+        laid_out = copied(host)
+        memory = laid_out if laid_out.flags.c_contiguous else laid_out.base
+        assert isinstance(memory, np.ndarray)
+        self._offset, self._strides = address_of(laid_out) - address_of(memory), laid_out.strides
         # One byte more, since an empty array has no address.
-        data = np.append(np.ascontiguousarray(host).reshape(-1).view(np.uint8), np.uint8(0))
+        data = np.append(memory.reshape(-1).view(np.uint8), np.uint8(0))
         library = _gpu_library()
         self._bytes = library.asarray(data) if library.__name__ == "cupy" else library.from_numpy(data).cuda()
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         typestr = f"<V{self.dtype.itemsize}" if self.dtype == ml_dtypes.bfloat16 else self.dtype.str
-        address = self._bytes.__cuda_array_interface__["data"][0]
-        return {"shape": self.shape, "typestr": typestr, "data": (address, False), "strides": None, "version": 3}
+        address = self._bytes.__cuda_array_interface__["data"][0] + self._offset
+        place = {"data": (address, False), "strides": self._strides}
+        return {"shape": self.shape, "typestr": typestr, **place, "version": 3}
 
     def get(self) -> Array:
         """A host array with the present values."""
         data: Array = self._bytes.get() if hasattr(self._bytes, "get") else self._bytes.cpu().numpy()
-        values: Array = data[:-1].view(self.dtype).reshape(self.shape)
+        values: Array = np.ndarray(self.shape, self.dtype, data, self._offset, self._strides)
         return values
 
     def zero_(self) -> None:

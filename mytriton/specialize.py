@@ -104,8 +104,8 @@ def specialize(
     """The specialization for bound arguments (`bind`). Raises `LaunchError` for a value no kernel takes.
 
     A pointer is known to be divisible by 16 if its array's address is; for arrays that only select what is compiled
-    (`runs` is False) it is assumed, so that listings do not change from run to run. `arrays` are the arrays'
-    `array_info`, if the caller has it already.
+    (`runs` is False) it is assumed, so that listings do not change from run to run. A parameter that is not to be
+    specialized has only its type. `arrays` are the arrays' `array_info`, if the caller has it already.
     """
     params: list[tuple[str, Type, ParamInfo]] = []
     constexprs: list[tuple[str, Any]] = []
@@ -113,10 +113,12 @@ def specialize(
         value = args[param.name]
         if param.is_constexpr or value is None:
             constexprs.append((param.name, constexpr_value(param.name, value)))
-        elif arrays is not None and param.name in arrays:
-            params.append((param.name, *_array_type(param.name, arrays[param.name], runs)))
+            continue
+        if arrays is not None and param.name in arrays:
+            type_, known = _array_type(param.name, arrays[param.name], runs)
         else:
-            params.append((param.name, *argument_type(param.name, value, runs)))
+            type_, known = argument_type(param.name, value, runs)
+        params.append((param.name, type_, known if param.specialized else ParamInfo()))
     return Specialization(tuple(params), tuple(constexprs))
 
 
@@ -157,10 +159,9 @@ def _array_type(name: str, array: ArrayInfo, runs: bool) -> tuple[Type, ParamInf
         message = f"argument `{name}` is a {array.library} of {array.dtype}; kernels take arrays of {supported}"
         how = ".to(torch.float32)" if "torch" in array.library else ".astype(np.float32)"
         raise LaunchError(f"{message}: convert it, as with {how}")
-    if not array.contiguous:
-        message = f"argument `{name}` is a {array.library} that is not contiguous"
-        how = f"{name}.contiguous()" if "torch" in array.library else f"np.ascontiguousarray({name})"
-        raise LaunchError(f"{message}; pass a contiguous copy, as from {how}")
+    if not array.whole:
+        message = f"the elements of `{name}`, a {array.library}, do not lie a whole number of elements apart"
+        raise LaunchError(f"{message}; pass a contiguous copy, as from np.ascontiguousarray({name})")
     return PointerType(array.element), ParamInfo(not runs or array.address % 16 == 0)
 
 

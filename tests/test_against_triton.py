@@ -85,7 +85,7 @@ def compared(
 ) -> None:
     """Runs a case on both and compares all arrays. Skips what Triton does not take."""
     rounds_factors = backend in GPU and "tl.dot(" in inspect.getsource(kernel.function)
-    theirs, ours = case.build(), case.build()
+    theirs, ours = kernel.completed(case.build()), kernel.completed(case.build())
     grid: Any = theirs.grid(theirs.args) if callable(theirs.grid) else theirs.grid
     try:
         triton.run(as_triton(path.read_text()), kernel.name, grid, theirs.args)
@@ -93,7 +93,7 @@ def compared(
         assert any(lack in str(error) for lack in lacks), error
         pytest.skip(f"Triton: {str(error)[:80]}")
     names = [p.name for p in kernel.kernel.params if p.name in ours.args]
-    runner(backend)(kernel, ours.grid, *(ours.args[name] for name in names), **ours.options)
+    runner(backend)(kernel.base, ours.grid, *(ours.args[name] for name in names), **ours.options)
     for name in names:
         if isinstance(ours.args[name], np.ndarray):
             wanted, atol = theirs.args[name], ours.atol

@@ -101,7 +101,10 @@ def answer(
                 passed[name] = value
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        getattr(kernels_of(path), kernel)[grid](**passed)
+        function = getattr(kernels_of(path), kernel)
+        while type(function).__name__ in ("Autotuner", "Heuristics"):  # what they would choose is among the arguments
+            function = function.fn
+        function[grid](**passed)
     after = memories if INTERPRET else [memory.cpu().numpy() for memory in memories]
     return [memory.tobytes()[: len(data)] for memory, data in zip(after, contents, strict=True)]
 

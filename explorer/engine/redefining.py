@@ -13,7 +13,7 @@ from explorer.engine import arguments
 from explorer.engine.messages import RunRequest
 from explorer.engine.plain import TYPE_NAMES, from_plain, plain, to_plain
 from explorer.model.result import ExampleInfo
-from mytriton.arrays import DTYPES
+from mytriton.arrays import DTYPES, copied
 from mytriton.examples import Example, ExampleCase
 from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
@@ -97,6 +97,6 @@ class Redefined:
             if not isinstance(element, ScalarType) or argument_type(name, value)[0] == type_:
                 continue
             dtype = DTYPES[element]
-            made[name] = value.astype(dtype) if isinstance(value, np.ndarray) else np.asarray(value).astype(dtype)[()]
+            made[name] = copied(value, dtype) if isinstance(value, np.ndarray) else np.asarray(value).astype(dtype)[()]
             self.converted.append(f"{name} as {TYPE_NAMES[element]}")
         return made

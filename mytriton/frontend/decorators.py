@@ -57,6 +57,21 @@ def wrapped_later(tree: ast.Module, names: Mapping[str, Any]) -> set[str]:
     }
 
 
+#: The options of `jit` that name parameters of whose values nothing is to be assumed.
+UNSPECIALIZED = ("do_not_specialize", "do_not_specialize_on_alignment")
+
+
+def not_specialized(node: FunctionNode) -> list[Any]:
+    """The parameters, by name or number, that a `jit(do_not_specialize=[...])` decorator names as literals."""
+    found: list[Any] = []
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call) and last_name(decorator.func) == "jit":
+            given = [k.value for k in decorator.keywords if k.arg in UNSPECIALIZED]
+            items = [e for value in given if isinstance(value, (ast.List, ast.Tuple)) for e in value.elts]
+            found += [item.value for item in items if isinstance(item, ast.Constant)]
+    return found
+
+
 def first_config(node: FunctionNode) -> dict[str, ast.expr]:
     """The constexprs of the first `Config` in an `autotune(configs=[...])` decorator that is written out."""
     for decorator in node.decorator_list:

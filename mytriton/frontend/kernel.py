@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,13 +15,15 @@ from mytriton.source import SourceUnit, Span
 @dataclass(frozen=True, slots=True)
 class KernelParam:
     """A parameter as written. `default` is a Python value, or `MISSING`; `type` is its annotation in the notation of
-    signatures (`"*fp32"`, `"i32"`), or ''."""
+    signatures (`"*fp32"`, `"i32"`), or ''. Unless it is `specialized` nothing is assumed of the values it gets, such as
+    that they are divisible by 16."""
 
     name: str
     is_constexpr: bool
     default: Any
     span: Span
     type: str = ""
+    specialized: bool = True
 
 
 class _Missing:
@@ -68,6 +70,14 @@ class Kernel:
     names: Mapping[str, Any]
     node: FunctionNode | None = field(default=None, compare=False, repr=False)
     tuples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def unspecialized(kernel: Kernel, which: Collection[Any]) -> Kernel:
+    """The kernel with these of its parameters, by name or number, not specialized."""
+    if not which:
+        return kernel
+    params = (replace(p, specialized=not {number, p.name} & set(which)) for number, p in enumerate(kernel.params))
+    return replace(kernel, params=tuple(params))
 
 
 class Helper:

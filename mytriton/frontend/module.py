@@ -19,10 +19,17 @@ import mytriton
 from mytriton import language
 from mytriton.diagnostics import CompileError
 from mytriton.frontend.conditions import condition, told
-from mytriton.frontend.decorators import first_config, function_value, is_jit, makes_kernels, wrapped_later
+from mytriton.frontend.decorators import (
+    first_config,
+    function_value,
+    is_jit,
+    makes_kernels,
+    not_specialized,
+    wrapped_later,
+)
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.expressions import ExpressionParser
-from mytriton.frontend.kernel import MISSING, FileModule, Kernel, Unresolved, hint_for_module
+from mytriton.frontend.kernel import MISSING, FileModule, Kernel, Unresolved, hint_for_module, unspecialized
 from mytriton.frontend.names import bound_in, is_constexpr, lookup_among, outside_names, parameters, resolve
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.semantics import Semantics
@@ -105,13 +112,9 @@ class _File:
 
         config = {name: default(value) for name, value in first_config(node).items()}
         params = parameters(node, positions, lookup, default)
-        return Kernel(
-            node.name,
-            unit,
-            tuple(replace(p, default=config.get(p.name, p.default)) if p.is_constexpr else p for p in params),
-            outside_names(node, lookup)[1],
-            node,
-        )
+        params = tuple(replace(p, default=config.get(p.name, p.default)) if p.is_constexpr else p for p in params)
+        kernel = Kernel(node.name, unit, params, outside_names(node, lookup)[1], node)
+        return unspecialized(kernel, not_specialized(node))
 
     def parameters(self, node: FunctionNode) -> dict[str, Any]:
         """The parameters of an enclosing function, which have no value before it is called."""

@@ -7,13 +7,13 @@ import inspect
 import itertools
 import linecache
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from types import CodeType, FunctionType
 from typing import Any
 
 from mytriton.diagnostics import CompileError, Diagnostic
-from mytriton.frontend.kernel import MISSING, Kernel, is_kernel
+from mytriton.frontend.kernel import MISSING, Kernel, is_kernel, unspecialized
 from mytriton.frontend.names import Lookup, outside_names, parameters, value_of
 from mytriton.frontend.syntax import FunctionNode, Positions, first_line, functions, parse_text, unit_of
 from mytriton.language import constexpr
@@ -108,8 +108,8 @@ _versions = itertools.count()
 class LiveKernel:
     """The kernel that a Python function describes, with the values its globals have whenever it is asked for."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., Any], unspecialized: Collection[Any] = ()) -> None:
+        self._function, self._unspecialized = function, unspecialized
         self._read: Kernel | None = None
         self._used: tuple[str, ...] = ()
         self._lookup: Lookup
@@ -121,7 +121,7 @@ class LiveKernel:
         """The kernel now. Raises `CompileError`."""
         read = self._read
         if read is None:
-            read = kernel_of(self._function)
+            read = unspecialized(kernel_of(self._function), self._unspecialized)
             self._lookup = lookup_in(self._function)
             return self._take(read)
         lookup, known = self._lookup, read.names

@@ -45,7 +45,7 @@ def test_text_and_live_function_give_the_same_kernel(path):
     kernels = read_module(path.read_text(), str(path)).kernels
     assert kernels
     for kernel in kernels:
-        assert with_helpers(getattr(module, kernel.name).kernel) == with_helpers(kernel)
+        assert with_helpers(getattr(module, kernel.name).to_compile) == with_helpers(kernel)
 
 
 def with_helpers(kernel: Kernel) -> Kernel:
