@@ -1,4 +1,4 @@
-"""What is on the main screen, brought up to date with the session once for any number of changes, and painted at once."""
+"""What is on the main screen, brought up to date once for any number of changes to the session, and painted at once."""
 
 from __future__ import annotations
 
