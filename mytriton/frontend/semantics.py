@@ -139,6 +139,8 @@ class Semantics(Folding):
         a, b = lhs.item, rhs.item
         if any(isinstance(i, Value) and is_pointer(i.type) for i in (a, b)):
             return self._pointer(op, lhs, rhs, span)
+        if op == "*" and all(isinstance(i, Value) and is_bool(i.type) for i in (a, b)):
+            op = "&"  # masks are multiplied in the wild
         if op in BITWISE or op in SHIFT:
             type_ = self.common(lhs, rhs, op)
             if type_.kind == "float":

@@ -9,7 +9,7 @@ Operators on blocks and scalars
     + - *        both sides are converted to one type: the higher kind wins (bool < int < float), then the wider type,
                  and unsigned at equal width; bfloat16 with float16 or an integer gives float32; a Python number or
                  constexpr does not widen the other side. Integers wrap at their width, floats are correctly rounded;
-                 bool counts as int32.
+                 bool counts as int32, but the product of two is a bool, as in Triton: their `&`.
     /            true division, correctly rounded; integers become float32; float16 and bfloat16 give float32.
     // %         integers: truncates toward zero, the remainder has the dividend's sign (as in C and Triton); by zero
                  any value, never a trap; both sides must be signed, or both unsigned. `%` of floats is C's

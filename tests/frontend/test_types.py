@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.frontend.support import errors, hints, interpret, lowered, type_of, value_of
+from tests.frontend.support import errors, hints, interpret, lowered, ssa, type_of, value_of
 
 bf16 = ml_dtypes.bfloat16
 F = np.array([1.5, -2.7, 3e9, -3e9, np.nan, np.inf, -0.0, 300.5], np.float32)
@@ -243,3 +243,14 @@ def test_the_only_element_of_a_block():
     assert value_of("tl.sum(i, keep_dims=True).item() + n.item()", np.int32(0), i=I32[5:7], n=np.int32(4)) == 267
     (message,) = errors("def k(x):\n    tl.arange(0, 2).item()", "*i32")
     assert message == "3:5 MT223 `.item()` is for blocks of one element, not `tl.arange(0, 2)` (vector<2 x i32>)"
+
+
+def test_a_product_of_masks_is_a_mask():
+    text = """
+    def k(x, n):
+        i = tl.arange(0, 8)
+        both = (i < n)[:, None] * (i > 2)[None, :]
+        tl.store(x + i[:, None] + i[None, :], 1.0, mask=both)
+    """
+    (product,) = [line for line in ssa(text, "*fp32, i32").splitlines() if " = and " in line]
+    assert product.endswith(": vector<8x8 x bool>")
