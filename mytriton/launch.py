@@ -128,7 +128,7 @@ class JITFunction:
         """The function's name."""
         return self.function.__name__
 
-    @property
+    @functools.cached_property
     def arg_names(self) -> list[str]:
         """The parameters' names, in order."""
         return list(inspect.signature(self.function).parameters)

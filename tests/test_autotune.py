@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ import pytest
 
 import mytriton as triton
 import mytriton.language as tl
-from mytriton import Config, LaunchError, Target, timings
+from mytriton import Config, LaunchError, Target, running, timings
 from mytriton.configs import Pruning
+from mytriton.resetting import copy_of, restore, zero
+from tests.running import runner
 
 
 class Clock:
@@ -237,8 +240,6 @@ class Tensor:
 
 
 def test_tensors_are_reset_by_their_own_methods() -> None:
-    from mytriton.resetting import copy_of, restore, zero
-
     tensor = Tensor([1.0, 2.0])
     copy = copy_of(tensor)
     zero(tensor)
@@ -439,6 +440,55 @@ def test_an_autotuned_kernel_is_inlined_like_another() -> None:
     x, out = arrays()
     caller[(1,)](x, out, 100, BLOCK=128, backend="interp")
     assert out.tolist() == (5 * x).tolist()
+
+
+# --- on a GPU ---------------------------------------------------------------------------------------------------------
+
+
+class GpuBytes(np.ndarray):
+    """Bytes on a GPU as CuPy has them, on the host."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return self.__array_interface__
+
+    def get(self) -> Any:
+        return np.array(self)
+
+
+def test_copies_on_a_gpu_are_reset_and_keep_their_strides(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = SimpleNamespace(__name__="cupy", asarray=lambda data: data.copy().view(GpuBytes))
+    monkeypatch.setattr(running, "_gpu_library", lambda: library)
+    whole = np.arange(60, dtype=np.int32).reshape(6, 10)
+    for host in (whole, whole[::2, 1], whole[:, ::-3], whole.T, np.array(5.0), whole[:0]):
+        array = running.DeviceArray(host)
+        interface = array.__cuda_array_interface__
+        assert interface["shape"] == host.shape
+        assert not host.size or interface["strides"] == host.strides
+        assert array.get().tolist() == host.tolist()
+        copy = copy_of(array)
+        zero(array)
+        assert (np.count_nonzero(array.get()), copy.get().tolist()) == (0, host.tolist())
+        restore(array, copy)
+        assert array.get().tolist() == host.tolist()
+
+
+@pytest.mark.execution
+@pytest.mark.parametrize("backend", ["cuda", "mlir"])
+@pytest.mark.parametrize("what", ["reset_to_zero", "restore_value"])
+def test_configs_are_measured_on_the_gpu(backend: str, what: str) -> None:
+    runner(backend)  # skips where it cannot run
+    x, out = arrays(100_000)
+    device_x, device_out = running.DeviceArray(x), running.DeviceArray(out)
+    kernel = triton.autotune([*CONFIGS, Config({"BLOCK": 100})], ["n"], **{what: ["out"]})(triton.jit(body))  # type: ignore[arg-type]
+    result = kernel[grid](device_x, device_out, 100_000, backend=backend)
+    assert result.ran
+    assert result.note == ""
+    assert device_out.get().tolist() == x.tolist()
+    assert [median < inf for median, *_ in kernel.configs_timings.values()] == [True, True, True, False]
+    assert result.config is min(CONFIGS, key=lambda config: kernel.configs_timings[config])
+    found = triton.tune_example(kernel, example_of(kernel), Target(backend))
+    assert found.best is not None
 
 
 # --- on the disk ------------------------------------------------------------------------------------------------------

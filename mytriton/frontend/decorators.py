@@ -80,7 +80,9 @@ def first_config(node: FunctionNode) -> dict[str, ast.expr]:
         given = [*decorator.args[:1], *(k.value for k in decorator.keywords if k.arg == "configs")]
         configs = given[0].elts if given and isinstance(given[0], (ast.List, ast.Tuple)) else []
         first = configs[0] if configs else None
-        kwargs = first.args[0] if isinstance(first, ast.Call) and first.args else None
+        call = first if isinstance(first, ast.Call) else None
+        values = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "kwargs")] if call is not None else []
+        kwargs = values[0] if values else None
         if isinstance(kwargs, ast.Dict):
             pairs = zip(kwargs.keys, kwargs.values, strict=True)
             return {k.value: v for k, v in pairs if isinstance(k, ast.Constant) and isinstance(k.value, str)}

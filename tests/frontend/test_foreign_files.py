@@ -128,11 +128,13 @@ def test_a_function_wrapped_by_a_call_is_a_kernel() -> None:
     assert [k.name for k in read_module(text, "f.py").kernels] == ["body"]
 
 
-def test_constexprs_of_the_first_configuration() -> None:
+@pytest.mark.parametrize("kwargs", ["", "kwargs="])
+def test_constexprs_of_the_first_configuration(kwargs: str) -> None:
     text = HEADER + dedent(
-        """
+        f"""
         @triton.autotune(
-            [triton.Config({"BLOCK": 32 * 4, "UNKNOWN": torch.x}, num_warps=8), triton.Config({"BLOCK": 2})], key=["n"]
+            [triton.Config({kwargs}{{"BLOCK": 32 * 4, "UNKNOWN": torch.x}}, num_warps=8), triton.Config({{}})],
+            key=["n"],
         )
         @triton.jit
         def use(x, n, BLOCK: tl.constexpr, UNKNOWN: tl.constexpr, KEPT: tl.constexpr = 5):
