@@ -74,6 +74,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("bench", ("B",), (), "", "Bench the example: median, spread, how close to the device's limits", "Kernel"),
     Action("bench(True)", (), (), "", "Bench all examples of the kernel: a table over sizes", "Kernel"),
+    Action("tune", (), (), "", "Time all configs of an autotuned kernel: a table, and the fastest", "Kernel"),
     Action("past_runs", ("H",), (), "", "The runs and benches of this session, with deltas", "Kernel"),
     Action("backend", ("b",), ("f2",), "backend", "Next backend: cuda, mlir, cpu, interp", "Kernel"),
     Action("pin", ("p",), ("ctrl+l",), "", "Pin the present build as A, to compare with; take the pin away", "Kernel"),

@@ -111,7 +111,9 @@ def table(past: PastRuns) -> list[str]:
 
 
 def outcome(report: RunReport) -> str:
-    """PASS, FAIL, or that it did not run."""
+    """PASS, FAIL, that it did not run, or that it was tuned instead of checked."""
+    if report.tuning is not None:
+        return "TUNED" if report.ok else "FAIL"
     if report.unavailable or not (report.ok or report.outputs or report.steps):
         return "NOT RUN"
     return "PASS" if report.ok else "FAIL"

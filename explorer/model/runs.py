@@ -9,6 +9,7 @@ from explorer.model.report import Lines, folded, place, problem_lines
 from explorer.model.result import LineView, OutputReport, RunReport
 from explorer.model.roofline import bench_lines, drawing, fine_print
 from explorer.model.session import Session
+from explorer.model.tuning_page import fastest, tuning_lines
 from explorer.model.units import amount, percent, seconds_text
 
 
@@ -65,7 +66,9 @@ def _took(report: RunReport) -> str:
 
 
 def _details(report: RunReport) -> str:
-    """The worst output, or why there is none."""
+    """The worst output, or why there is none; of a tuning the fastest config."""
+    if report.tuning is not None and report.tuning.best is not None:
+        return fastest(report.tuning)
     worst = max(report.outputs, key=lambda o: (not o.ok, o.max_ulp), default=None)
     if worst is not None:
         return output_text(worst)
@@ -98,6 +101,7 @@ def report_lines(report: RunReport, past: PastRuns, width: int = 1000, stale: It
         *_step_lines(report, width),
         *_plain([*rest, *stale, *([report.note] if report.note else [])], width),
         *_bench_lines(report, past, width),
+        *map(LineView, tuning_lines(report.tuning) if report.tuning is not None else ()),
         *(line for output in report.outputs for line in _output_lines(report, output, width)),
         *_plain([f"reference: {report.reference}"] if report.reference else [], width),
         *_plain(details, width),

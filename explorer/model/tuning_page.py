@@ -10,15 +10,28 @@ from explorer.model.units import seconds_text
 
 
 def tuning_page(kernel: str, example: str, report: RunReport) -> list[str]:
-    """A line about it, a line a config (the best has a `*`), and why some of them failed."""
+    """What was tuned, the table, and why some configs failed."""
     head = f"{kernel}  {example}  {report.backend}" + (f" ({report.device})" if report.device else "")
-    found = report.tuning
-    if found is None:
+    if report.tuning is None:
         return [f"{head}  {report.message}".rstrip()]
+    return [head, *(f"  {row}" for row in tuning_lines(report.tuning))]
+
+
+def tuning_lines(found: TuningView) -> list[str]:
+    """How long it took and for what, a line a config (the best has a `*`), and why some of them failed."""
     pruned = f" of {found.configs} after pruning" if found.configs > len(found.trials) else ""
     key = ", ".join(map(str, found.key))
     count = f"{len(found.trials)}{pruned} config{'s' if found.configs != 1 else ''}"
-    return [head, f"  {count} in {seconds_text(found.seconds)}, for {key}", *_table(found), *_errors(found.trials)]
+    return [f"{count} in {seconds_text(found.seconds)}, for {key}", *_table(found), *_errors(found.trials)]
+
+
+def fastest(found: TuningView) -> str:
+    """The fastest config in a line, if there is one."""
+    if found.best is None:
+        return ""
+    best = found.trials[found.best]
+    values = ", ".join(f"{name}: {value}" for name, value in _values(best).items())
+    return f"{values}: {seconds_text(best.median)}"
 
 
 def _table(found: TuningView) -> list[str]:
@@ -34,7 +47,7 @@ def _table(found: TuningView) -> list[str]:
             ]  # fmt: skip
         rows.append(["*" if number == found.best else "", *(str(trial.values.get(n, "")) for n in names), *times])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _values(trial: TrialView) -> dict[str, Any]:
@@ -47,5 +60,5 @@ def _errors(trials: tuple[TrialView, ...]) -> list[str]:
     for trial in trials:
         if trial.error:
             values = ", ".join(f"{name}: {value}" for name, value in _values(trial).items())
-            rows += [f"  failed: {values}", *(f"    {line}" for line in trial.error.splitlines())]
+            rows += [f"failed: {values}", *(f"  {line}" for line in trial.error.splitlines())]
     return rows

@@ -31,6 +31,19 @@ class Benching(KernelCommands):
             self.go_to_pane("run")
             self._bench_next()
 
+    def action_tune(self) -> None:
+        """Time all configs of the kernel on the example; end the run that is under way."""
+        info = self.session.kernel_info
+        if self.session.running:
+            self.action_cancel()
+        elif info is not None and not info.tuned:
+            what = "Put @autotune(configs, key) above @jit, and save the file."
+            self.app.notify(what, title=f"{info.name} is not autotuned", severity="warning")
+        elif self.can_run():
+            self.go_to_pane("run")
+            self.session.ran(self.engine.run(replace(self.session.run_request(), tune=True)))
+            self.update()
+
     def _bench_next(self) -> None:
         if self._to_bench and not self.session.running:
             number, *rest = self._to_bench

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +11,11 @@ import pytest
 from explorer.engine.messages import RunFinished, StillRunning
 from explorer.model.bench_page import bench_figures, bench_page
 from explorer.model.codec import from_json, to_json
-from explorer.model.measured import BenchView
+from explorer.model.measured import BenchView, TrialView, TuningView
 from explorer.model.past_runs import Entry, PastRuns, outcome, size_lines, table
 from explorer.model.result import OutputReport, RunReport
 from explorer.model.roofline import HEIGHT, WIDTH, bench_lines, drawing, fine_print, verdict
-from explorer.model.runs import report_lines
+from explorer.model.runs import report_lines, run_summary
 from explorer.model.units import amount, change, number, percent, seconds_text
 from tests.explorer.explorer_support import Explorer, explorer, settled
 
@@ -243,6 +244,38 @@ async def test_all_sizes_are_benched_one_after_the_other(tmp_path: Path) -> None
         await finish(e, RunReport(False, "cuda", message="cancelled while benching"))
         await settled(e.pilot)
         assert len(e.engine.runs) == 3, "the others are not benched any more"
+
+
+async def test_tuning_shows_the_table_in_the_run_pane(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (100, 30)) as e:
+        module = e.main.session.module
+        assert module is not None
+        e.main.session.module = replace(module, kernels=tuple(replace(k, tuned=("BLOCK",)) for k in module.kernels))
+        await e.main.run_action("tune")
+        await settled(e.pilot)
+        assert (e.engine.runs[-1].tune, e.main.focused_pane.name) == (True, "run")
+        trials = (
+            TrialView({"BLOCK": 64, "num_warps": 4}, 3e-6, 2e-6, 4e-6),
+            TrialView({"BLOCK": 128, "num_warps": 2}, 2e-6, 1e-6, 2.5e-6),
+            TrialView({"BLOCK": 100, "num_warps": 2}, error="it is no power of 2\nhelp: take 128"),
+        )
+        tuning = TuningView((1000, "float32"), trials, 1, 5, 1.5)
+        report = RunReport(True, "cpu", "CPU", "add_kernel", "add(n=1000)", tuning=tuning)
+        assert from_json(RunReport, json.loads(json.dumps(to_json(report)))) == report
+        await finish(e, report)
+        assert [line.rstrip() for line in e.lines("run")][:8] == [
+            "TUNED  add_kernel  add(n=1000)  on cpu",
+            "3 of 5 after pruning configs in 1.50 s, for 1000, float32",
+            "   BLOCK  num_warps  median  20% to 80%        of the best",
+            "   64     4          3.0 us  2.0 us to 4.0 us  x1.50",
+            "*  128    2          2.0 us  1.0 us to 2.5 us",
+            "   100    2          failed",
+            "failed: BLOCK: 100, num_warps: 2",
+            "  it is no power of 2",
+        ]
+        assert run_summary(e.main.session) == "TUNED on cpu  BLOCK: 128, num_warps: 2: 2.0 us"
+        failed = replace(report, ok=False, tuning=replace(tuning, best=None))
+        assert (outcome(report), outcome(failed)) == ("TUNED", "FAIL")
 
 
 async def test_the_list_of_runs_survives_edits_and_shows_reports(tmp_path: Path) -> None:

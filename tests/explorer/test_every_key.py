@@ -112,6 +112,7 @@ EFFECTS = {
     "run(True)": effect(run, "every stage"),
     "bench": effect(run, "bench"),
     "bench(True)": effect(run, "bench"),
+    "tune": effect(lambda e: [n.title for n in e.app._notifications], ["add_kernel is not autotuned"]),
     "past_runs": effect(question, "Runs of this session", LISTING, "r", ran(PASSED)),
     "backend": effect(lambda e: e.main.session.backend, "mlir"),
     "pin": effect(lambda e: e.main.session.pinned is not None, True),
