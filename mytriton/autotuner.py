@@ -200,7 +200,8 @@ class Autotuner(Decorated):
                 config.pre_hook(arguments)
             self._resetting.before(arguments)
             try:
-                launch.run()
+                if (launcher := launch.launcher) is not None:
+                    launcher(launch.grid, launch.args)
             except Exception as error:
                 self._resetting.after(arguments, exception=error)
                 raise

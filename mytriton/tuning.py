@@ -34,8 +34,8 @@ def autotune(
 
     Every config is launched many times on the launch's own arguments, so a kernel that reads what it writes needs
     `reset_to_zero` or `restore_value`: names of arrays that are set to zero before, or restored after, each launch that
-    is timed. `pre_hook(arguments, reset_only=False)` and `post_hook(arguments, exception=None)` take their place.
-    `prune_configs_by` may hold `early_config_prune`, `perf_model` and `top_k` (see `Pruning`).
+    is timed, which is timed as well. `pre_hook(arguments, reset_only=False)` and `post_hook(arguments, exception=None)`
+    take their place. `prune_configs_by` may hold `early_config_prune`, `perf_model` and `top_k` (see `Pruning`).
 
     A config that does not compile counts as infinitely slow. Launches are timed by `do_bench(fn, quantiles=...)`, else
     by CUDA events on a GPU and the wall clock elsewhere, for `rep` milliseconds (100) after `warmup` (25);

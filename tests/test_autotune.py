@@ -19,6 +19,7 @@ import pytest
 import mytriton as triton
 import mytriton.language as tl
 from mytriton import Config, LaunchError, Target, running, timings
+from mytriton.backends.nvidia import driver
 from mytriton.configs import Pruning
 from mytriton.resetting import copy_of, restore, zero
 from tests.running import runner
@@ -122,6 +123,21 @@ def test_a_config_that_does_not_compile_is_never_the_fastest() -> None:
     assert "must be a power of 2, got 100" in kernel.tuning.trials[0].error
     with pytest.raises(triton.CompileError, match="must be a power of 2, got 100"):
         launch(tuned(Clock(), [broken, Config({"BLOCK": 96})]))
+
+
+def test_a_config_that_takes_more_than_the_device_has_is_never_the_fastest() -> None:
+    def clock(fn: Callable[[], None], quantiles: Sequence[float]) -> float:
+        if not found:
+            found.append(1)
+            driver.check(driver.OUT_OF_RESOURCES, "launching the kernel", fake)
+        return 5.0
+
+    found: list[int] = []
+    fake: Any = SimpleNamespace(cuGetErrorName=lambda code, name: 1, cuGetErrorString=lambda code, text: 1)
+    kernel = tuned(clock)
+    assert launch(kernel).config is CONFIGS[1]
+    assert kernel.configs_timings == {CONFIGS[0]: [inf] * 3, CONFIGS[1]: [5.0] * 3, CONFIGS[2]: [5.0] * 3}
+    assert kernel.tuning.trials[0].error.startswith("launching the kernel failed: ")
 
 
 def test_host_arrays_and_empty_grids_cannot_be_timed() -> None:
