@@ -41,17 +41,17 @@ def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 
 
 def atomic_and(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> Any:
-    """Bitwise and, of integers."""
+    """Bitwise and with what is there, of integers."""
     kernel_only("atomic_and")
 
 
 def atomic_or(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> Any:
-    """Bitwise or, of integers."""
+    """Bitwise or with what is there, of integers."""
     kernel_only("atomic_or")
 
 
 def atomic_xor(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> Any:
-    """Bitwise exclusive or, of integers."""
+    """Bitwise exclusive or with what is there, of integers."""
     kernel_only("atomic_xor")
 
 
