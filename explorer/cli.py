@@ -5,7 +5,6 @@ Neither Textual nor the compiler is imported for it, so that `--help` and mistak
 
 from __future__ import annotations
 
-import ast
 import os
 from argparse import Namespace
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from explorer.actions import ACTIONS
 from explorer.command import Misunderstood, parser
 from explorer.engine.limits import Limits
 from explorer.model.config import Config, config_path, load
+from explorer.model.literals import literal
 from explorer.model.settings import Settings
 from explorer.model.theme_names import THEMES
 from explorer.reading import BadInput as BadInput
@@ -104,11 +104,11 @@ def defines(items: Sequence[str]) -> dict[str, Any]:
         if not equals or not name.isidentifier():
             raise BadInput(f"-D {item}: write it as NAME=VALUE, such as -D BLOCK=1024")
         try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError):
+            value = literal(text)
+        except ValueError:
             quoted = f"""; for a string: -D '{name}="{text}"'""" if text.isidentifier() else ""
             raise BadInput(f"-D {item}: {text!r} is not a Python number, string, True, False or None{quoted}") from None
-        if value is not None and not isinstance(value, (bool, int, float, str)):
+        if isinstance(value, tuple):
             raise BadInput(f"-D {item}: a constexpr must be a number, a string, True, False or None")
         values[name] = value
     return values

@@ -39,7 +39,7 @@ async def _run(options: Options) -> int:
     if options.mode == "svg":
         from explorer.share.picture import picture
 
-        _write(options, (await picture(options)).encode())
+        _write(options, (await picture(options)).encode(errors="replace"))
         return 0
     headless = _Headless(options)
     try:

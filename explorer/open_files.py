@@ -12,6 +12,7 @@ from textual.app import App
 from explorer.engine.messages import Event
 from explorer.model.files import SourceFile, Swap
 from explorer.model.kernel_files import OpenedFile
+from explorer.model.paths import real
 from explorer.model.presets import Layouts
 from explorer.model.settings import Settings
 from explorer.reading import is_bundle
@@ -22,7 +23,7 @@ from explorer.screens.main import MainScreen
 @lru_cache
 def _real(path: Path) -> Path:
     """Where a path leads. Asked at every key, so the disk is asked once."""
-    return path.resolve()
+    return real(path)
 
 
 class OpenFiles(App[None]):

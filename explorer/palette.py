@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from explorer.actions import ACTIONS, shown_keys
 from explorer.model import kernels, operations, panes
 from explorer.model.arrangement import PANES
 from explorer.model.kernel_files import kernel_files
+from explorer.model.paths import real
 from explorer.model.presets import PRESETS
 from explorer.model.report import status_word
 from explorer.model.session import BACKENDS
@@ -38,6 +40,10 @@ class Palette(CommandPalette, Once[None]):
         worker = super()._gather_commands(search_value)
         worker.exit_on_error = False
         return worker
+
+    def _action_command_list(self, action: str) -> None:
+        with suppress(KeyError):  # by a page, in a list that was not drawn yet
+            super()._action_command_list(action)
 
 
 class Commands(Provider):
@@ -108,9 +114,9 @@ class Commands(Provider):
             (f"File: {file.path.name}", partial(app.open_file, str(file.path)), file.words) for file in opened
         ]
         if self._files is not None:
-            there = {file.path.resolve() for file in opened}
+            there = {real(file.path) for file in opened}
             for path, count in await asyncio.shield(self._files):
-                if path.resolve() not in there:
+                if real(path) not in there:
                     about = f"{count} kernel{'s' if count > 1 else ''}"
                     entries.append((f"File: {path.name}", partial(app.open_file, str(path)), about))
         return entries

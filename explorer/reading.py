@@ -31,7 +31,7 @@ def files_of(paths: Sequence[str]) -> list[str]:
     """The files that are named, and those with kernels of the folders that are."""
     files = []
     for path in paths:
-        inside = [str(file) for file, _ in kernel_files(Path(path))] if Path(path).is_dir() else [path]
+        inside = [str(file) for file, _ in kernel_files(Path(path))] if os.path.isdir(path) else [path]
         if not inside:
             raise BadInput(f"no Python file in {path} has a kernel: a function decorated with @jit")
         files += inside
@@ -40,7 +40,7 @@ def files_of(paths: Sequence[str]) -> list[str]:
 
 def is_bundle(path: str) -> bool:
     """Whether a file is meant to be a bundle: it has the name of one, or begins like one."""
-    if Path(path).suffix == ".mtx" or not Path(path).is_file():
+    if Path(path).suffix == ".mtx" or not os.path.isfile(path):
         return Path(path).suffix == ".mtx"
     try:
         with open(path, "rb") as file:
@@ -52,11 +52,11 @@ def is_bundle(path: str) -> bool:
 def read_source(path: str) -> str:
     """The text of a Python file, by its own encoding; `BadInput` says why it cannot be had."""
     file = Path(path)
-    if file.is_dir():
+    if os.path.isdir(file):
         inside = sorted(p.name for p in file.glob("*.py"))[:5]
         listed = f", such as {file / inside[0]}" if inside else ""
         raise BadInput(f"{path} is a directory; name a kernel file{listed}")
-    if file.exists() and not file.is_file():
+    if os.path.exists(file) and not os.path.isfile(file):
         raise BadInput(f"{path} is not a regular file; name a Python file with a kernel in it")
     try:
         data = file.read_bytes()

@@ -17,6 +17,7 @@ from typing import TextIO
 
 from platformdirs import user_state_path
 
+from explorer.model.paths import real
 from explorer.model.source_text import Form, decode, encode
 
 
@@ -40,13 +41,13 @@ def write_new(path: Path, data: bytes, overwrite: bool = False) -> None:
     """Put `data` at `path` all at once; FileExistsError if something is there and is not to be replaced."""
     if not overwrite and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, "It is there already", str(path))
-    if path.is_dir():
+    if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, "It is a directory", str(path))
     # Not a file of its own to take the place of another thing, such as a pipe or /dev/stdout.
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         path.write_bytes(data)
     else:
-        write_atomically(path.resolve(), data, 0o666 & ~_umask())
+        write_atomically(real(path), data, 0o666 & ~_umask())
 
 
 #: What tells one version of a file from another: inode, time of change in ns, size.
@@ -105,7 +106,7 @@ class SourceFile:
             raise
 
     def _write(self, text: str, new_mode: int) -> None:
-        target = self.path.resolve()
+        target = real(self.path)
         mode = new_mode
         with suppress(FileNotFoundError):
             mode = target.stat().st_mode & 0o7777
@@ -146,9 +147,9 @@ class Swap:
     do not take each other's. A lock says whether the writer lives; process numbers come back."""
 
     def __init__(self, path: str, directory: Path | None = None) -> None:
-        self._path = str(Path(path).resolve())
+        self._path = str(real(path))
         self._directory = directory or user_state_path("mytriton-explore") / "swap"
-        self._stem = hashlib.sha256(self._path.encode()).hexdigest()[:16]
+        self._stem = hashlib.sha256(os.fsencode(self._path)).hexdigest()[:16]
         self._lock: TextIO | None = None
         self.file = self._directory / f"{self._stem}-{os.getpid()}-{uuid.uuid4().hex[:8]}.json"
 

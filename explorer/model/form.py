@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Literal
 
+from explorer.model.literals import literal
 from explorer.model.result import ExampleInfo, ParamView
 from explorer.model.session import BACKENDS, Session
 from explorer.model.settings import CHOICES, WARPS, Settings
@@ -85,8 +85,8 @@ class Field:
 def is_value(text: str) -> bool:
     """Whether a text is a Python value as a signature can have it."""
     try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        literal(text)
+    except ValueError:
         return text in _NO_LITERALS
     return True
 
@@ -117,8 +117,11 @@ def _plain(text: str) -> Any:
     """The plain value of a text that `is_value`, or names a type."""
     if text in SIGNATURE_TYPES:
         return {"dtype": text}
-    value = ast.literal_eval(text)
-    return {"tuple": list(value)} if isinstance(value, tuple) else value
+    return _told(literal(text))
+
+
+def _told(value: Any) -> Any:
+    return {"tuple": [_told(item) for item in value]} if isinstance(value, tuple) else value
 
 
 def split(signature: str) -> list[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from explorer.model.paths import typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ def kernel_count(path: Path) -> int:
 
 def _python_files(folder: Path) -> Iterator[Path]:
     with suppress(OSError):
-        yield from sorted(p for p in folder.iterdir() if p.suffix == ".py" and p.is_file())[:MOST]
+        yield from sorted(p for p in folder.iterdir() if p.suffix == ".py" and os.path.isfile(p))[:MOST]
 
 
 def kernel_files(folder: Path) -> list[tuple[Path, int]]:
@@ -46,10 +49,10 @@ def kernel_files(folder: Path) -> list[tuple[Path, int]]:
     return [(path, count) for path in _python_files(folder) if (count := kernel_count(path))]
 
 
-def completions(typed: str, folder: Path) -> list[Path]:
+def completions(name: str, folder: Path) -> list[Path]:
     """The folders and Python files that a path may become; one that is not absolute begins in `folder`."""
-    whole = folder / Path(typed).expanduser()
-    parent, start = (whole, "") if typed.endswith("/") or not typed else (whole.parent, whole.name)
+    whole = folder / typed(name)
+    parent, start = (whole, "") if name.endswith("/") or not name else (whole.parent, whole.name)
     with suppress(OSError):
         return sorted(
             (
@@ -58,8 +61,8 @@ def completions(typed: str, folder: Path) -> list[Path]:
                 if path.name.startswith(start)
                 and (start.startswith(".") or not path.name.startswith("."))
                 and path.name != "__pycache__"
-                and (path.is_dir() or path.suffix == ".py")
+                and (os.path.isdir(path) or path.suffix == ".py")
             ),
-            key=lambda path: (path.is_dir(), path.name),
+            key=lambda path: (os.path.isdir(path), path.name),
         )[:MOST]
     return []

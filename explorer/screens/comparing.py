@@ -13,6 +13,7 @@ from textual import on
 
 from explorer.engine.messages import SLOW_STAGES
 from explorer.model.compare import table
+from explorer.model.paths import typed
 from explorer.model.pin import Variant, as_it_is
 from explorer.model.session import BACKENDS, Session
 from explorer.screens.engine import EngineEvent
@@ -163,7 +164,7 @@ class Comparing(KernelCommands):
         from explorer.share.bundle import NoBundle, read
         from explorer.share.replay import restored
 
-        file = Path(path.strip()).expanduser()
+        file = typed(path)
         try:
             record = (await asyncio.to_thread(read, file)).b
         except NoBundle as error:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from explorer.model.files import Swap
+from explorer.model.paths import real, typed
 from explorer.screens.base import MainBase
 from explorer.screens.host import host
 
@@ -59,17 +60,17 @@ class FileCommands(MainBase):
 
     def save_as(self, name: str) -> None:
         """Save under `name`; asks before it takes the place of another file. The session goes on with the new one."""
-        path = Path(name.strip()).expanduser()
-        if path.exists() and self.file.path.exists() and path.samefile(self.file.path):
+        path = typed(name)
+        if all(map(os.path.exists, (path, self.file.path))) and os.path.samefile(path, self.file.path):
             self.save()
-        elif any(s is not self and s.file.path.resolve() == path.resolve() for s in host(self).file_screens()):
+        elif any(s is not self and real(s.file.path) == real(path) for s in host(self).file_screens()):
             self.app.notify(f"{path} is open here, too; go to it to save it.", title="Not saved", severity="error")
-        elif path.exists() and not path.is_file():
-            what = "is a folder; name a file in it" if path.is_dir() else "is not a regular file; name another"
+        elif os.path.exists(path) and not os.path.isfile(path):
+            what = "is a folder; name a file in it" if os.path.isdir(path) else "is not a regular file; name another"
             self.app.notify(f"{path} {what}.", title="Not saved", severity="error")
         elif os.path.lexists(path):
             answers = {"c": "cancel", "o": "overwrite it"}
-            what = "is there already" if path.exists() else "is a link that leads nowhere yet"
+            what = "is there already" if os.path.exists(path) else "is a link that leads nowhere yet"
             self.confirm(f"{path} {what}.", answers, lambda answer: self._write_as(path) if answer == "o" else None)
         else:
             self._write_as(path)

@@ -13,7 +13,7 @@ def help_lines(pane: str, width: int = 1000) -> list[str]:
     """The lines of the help screen, folded to `width` columns."""
 
     def rows(text: str, hanging: int = 2) -> list[str]:
-        return wrap(text, width, subsequent_indent=" " * hanging)
+        return wrap(text, max(20, width), subsequent_indent=" " * hanging)
 
     def signs(table: tuple[tuple[str, str], ...]) -> list[str]:
         lines = []

@@ -12,6 +12,7 @@ from textual import on
 from explorer.model.arrangement import PANES
 from explorer.model.files import write_new
 from explorer.model.panes import TITLES
+from explorer.model.paths import typed
 from explorer.model.search import hits, next_hit
 from explorer.screens.link_commands import LinkCommands
 from explorer.widgets.find_bar import FindBar
@@ -106,7 +107,7 @@ class ListingCommands(LinkCommands):
         """Ask for a file to write, and whether to replace it if it is there; `then` gets both."""
 
         def named(answer: str) -> None:
-            path = Path(answer.strip()).expanduser()
+            path = typed(answer)
             if os.path.lexists(path):
                 answers = {"n": "no, keep it", "o": "overwrite"}
                 question = f"{path} is there already. Overwrite it?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -16,6 +17,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from explorer.model.kernel_files import OpenedFile, completions, kernel_files
+from explorer.model.paths import real, typed
 from explorer.screens.asking import Modal
 from explorer.screens.dialogs import BOX
 
@@ -58,23 +60,23 @@ class OpenFile(Modal[str]):
 
     @on(Input.Changed)
     def _list(self) -> None:
-        typed = self.query_one(Input).value
-        entries = self._paths(typed) if "/" in typed or typed.startswith("~") else self._known(typed.lower())
+        name = self.query_one(Input).value
+        entries = self._paths(name) if "/" in name or name.startswith("~") else self._known(name.lower())
         self._shown = [path for path, _ in entries]
         options = self.query_one(OptionList)
         options.clear_options().add_options(Option(Content(label)) for _, label in entries)
         options.highlighted = 0 if entries else None
 
-    def _known(self, typed: str) -> list[tuple[Path, str]]:
+    def _known(self, name: str) -> list[tuple[Path, str]]:
         entries = [(file.path, f"{file.path.name}  {file.words}") for file in self._opened]
-        opened = {file.path.resolve() for file in self._opened}
+        opened = {real(file.path) for file in self._opened}
         for path, count in self._there:
-            if path.resolve() not in opened:
+            if real(path) not in opened:
                 entries.append((path, f"{path.name}  {count} kernel{'s' if count > 1 else ''}"))
-        return [(path, label) for path, label in entries if typed in path.name.lower()]
+        return [(path, label) for path, label in entries if name in path.name.lower()]
 
-    def _paths(self, typed: str) -> list[tuple[Path, str]]:
-        return [(path, f"{path.name}{'/' if path.is_dir() else ''}") for path in completions(typed, self._folder)]
+    def _paths(self, name: str) -> list[tuple[Path, str]]:
+        return [(path, f"{path.name}{'/' if os.path.isdir(path) else ''}") for path in completions(name, self._folder)]
 
     @property
     def _chosen(self) -> Path | None:
@@ -93,17 +95,17 @@ class OpenFile(Modal[str]):
         """Put what the cursor of the list is on into the field."""
         if (path := self._chosen) is not None:
             field = self.query_one(Input)
-            field.value = f"{path}/" if path.is_dir() else str(path)
+            field.value = f"{path}/" if os.path.isdir(path) else str(path)
             field.cursor_position = len(field.value)
 
     @on(Input.Submitted)
     @on(OptionList.OptionSelected)
     def _choose(self) -> None:
-        typed = self.query_one(Input).value
-        path = self._chosen or (self._folder / Path(typed).expanduser() if typed else None)
+        name = self.query_one(Input).value
+        path = self._chosen or (self._folder / typed(name) if name else None)
         if path is None:
             return
-        if path.is_dir():
+        if os.path.isdir(path):
             self.action_complete()
         else:
             self.dismiss(str(path))

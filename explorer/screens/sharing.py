@@ -88,7 +88,7 @@ class Sharing(ListingCommands):
         from explorer.share.picture import svg
 
         async def picture() -> bytes:
-            return svg(self.app).encode()
+            return svg(self.app).encode(errors="replace")
 
         self.ask_for_file(
             "Write the picture to", name, lambda path, overwrite: self.write_file(path, overwrite, picture)
