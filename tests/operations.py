@@ -160,7 +160,7 @@ ROWS: dict[str, dict[str, str]] = {
     "scans": {
         **_same("cumsum cumprod", "tl.@(f, 0)"),
         "associative_scan": "tl.associative_scan((f, i), 0, pairs)[1] + tl.associative_scan(f, 0, tl.maximum)",
-        "reduce": "tl.reduce(f, 0, helper)",
+        "reduce": "tl.reduce(f, 0, tl.maximum) + tl.reduce((f, i), 0, pairs)[0]",
     },
     "orders": {
         **_same("sort flip bitonic_merge", "tl.@(f)"),
