@@ -31,6 +31,13 @@ class Bench:
     work: Work
     peak: Peak
 
+    def __str__(self) -> str:
+        low, median, high = (f"{1e6 * self.samples.quantile(q):.1f} us" for q in (0.1, 0.5, 0.9))
+        return (
+            f"{self.label} on {self.backend} ({self.device}): median {median} of {len(self.samples.seconds)} runs, "
+            f"p10 to p90 {low} to {high}, {self.bandwidth / 1e9:.3g} GB/s, {self.flop_rate / 1e9:.3g} GFLOP/s"
+        )
+
     @property
     def bandwidth(self) -> float:
         """Ideal bytes a second; 0 if they are not known, or the clock saw no time pass."""

@@ -41,6 +41,12 @@ class Report:
     compilation: Compilation = field(repr=False)
     origin: Origin | None = None
 
+    def __str__(self) -> str:
+        head = (
+            f"{'PASS' if self.ok else 'FAIL'}  {self.label} on {self.backend} ({self.device}), against {self.reference}"
+        )
+        return "\n  ".join([head, *map(str, self.outputs)])
+
     @property
     def ok(self) -> bool:
         """Whether every output matches, and nothing else changed."""

@@ -43,6 +43,13 @@ class OutputReport:
         """Whether every element matches."""
         return self.mismatches == 0
 
+    def __str__(self) -> str:
+        text = f"{self.name}: {self.mismatches} of {self.size} differ"
+        if self.first is None:
+            return f"{text}, max abs {self.max_abs:.3g}"
+        where = f", the first at {list(self.first)}: {self.actual}, expected {self.expected}"
+        return text + where + (f"; {self.pattern}" if self.pattern else "")
+
 
 #: Significand bits of each float dtype, the hidden one included.
 _PRECISION = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}

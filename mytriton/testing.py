@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -22,7 +22,7 @@ ReturnMode = Literal["mean", "median", "min", "max", "all"]
 class Samples:
     """The seconds of each timed call, in order, and by what clock."""
 
-    seconds: tuple[float, ...]
+    seconds: tuple[float, ...] = field(repr=False)
     clock: str
 
     def quantile(self, fraction: float) -> float:

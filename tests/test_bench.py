@@ -175,6 +175,10 @@ def test_rates_follow_from_the_median() -> None:
     assert bench.bandwidth == pytest.approx(4e9)
     assert bench.flop_rate == pytest.approx(2e8)
     assert bench.peak_flops == 2e9, "most are of f64"
+    assert str(bench) == (
+        "add() on cpu (CPU): median 2.0 us of 3 runs, p10 to p90 1.2 us to 2.8 us, 4 GB/s, 0.2 GFLOP/s"
+    )
+    assert "1e-06" not in repr(bench), "as many as there were runs"
 
 
 @pytest.mark.parametrize("backend", ["cpu", "interp"])

@@ -139,12 +139,16 @@ def test_a_passing_example():
     )
     assert [(o.name, o.size) for o in report.outputs] == [("out", 10)]
     assert report.seconds > 0
+    assert str(report) == "PASS  right(n=10) on interp (interpreter), against NumPy\n  out: 0 of 10 differ, max abs 0"
 
 
 def test_a_failing_example():
     report = check_example(double, case("wrong"), INTERP)
     (output,) = report.outputs
     assert (report.ok, output.mismatches, output.first, output.actual, output.expected) == (False, 9, (1,), 2, 3)
+    head, row = str(report).splitlines()
+    assert head.startswith("FAIL  wrong")
+    assert row.startswith("  out: 9 of 10 differ, the first at [1]: 2.0, expected 3.0"), row
 
 
 def test_an_array_that_should_not_change_is_reported():
