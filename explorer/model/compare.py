@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 
@@ -108,14 +108,24 @@ def _times(a: Session, b: Session, run: str) -> str:
     row = _row("run time", cells[0], cells[1], change)
     if old is None and new is None:
         return f"{row}  {run}" if cells == ["-", "-"] else row
-    places = " and ".join(dict.fromkeys(r.backend for r in (old, new) if r is not None))
+    ran = [(s.backend, r.backend) for s, r in ((a, old), (b, new)) if r is not None]
+    places = _listed(place for _, place in ran)
+    if others := _listed(wanted for wanted, place in ran if wanted != place):
+        places += f", not {others}"
     notes = [f"{who}: {outcome(r)}" for who, r in (("A", old), ("B", new)) if r is not None and not r.ok]
     notes += [f"{who}: stale" for who, s in (("A", a), ("B", b)) if s.report_is_stale]
     return "  ".join([row, f"on {places}", *notes])
 
 
+def _listed(names: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(names))
+
+
 def _row(name: str, old: str, new: str, change: str = "", width: int = _WIDTH) -> str:
-    return f"{name:<{width}}{old:>8}{new:>9}{change:>7}"
+    row = name
+    for cell, end in ((old, width + 8), (new, width + 17), (change, width + 24)):
+        row += f" {cell}".rjust(end - len(row))  # a long name takes what its cells leave free
+    return row
 
 
 def _cells(old: int | None, new: int | None) -> tuple[str, str, str]:
