@@ -33,8 +33,8 @@ class FormScreen(Modal[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "drop", "back as it was"),
         Binding("enter", "keep", "keep", priority=True),
-        Binding("down", "app.focus_next", "next", show=False),
-        Binding("up", "app.focus_previous", "previous", show=False),
+        Binding("down", "row(1)", "next", show=False),
+        Binding("up", "row(-1)", "previous", show=False),
         Binding("ctrl+r", "reset", "as the example says"),
     ]
     DEFAULT_CSS = """
@@ -101,6 +101,11 @@ class FormScreen(Modal[bool]):
             self._made = made
             self._apply(*made)
         self.follow()
+
+    def action_row(self, by: int) -> None:
+        """Go to the field of the next row, or of the previous one; tab goes through the hints of divisibility too."""
+        here = next((index for index, row in enumerate(self._rows) if row.has_focus_within), 0)
+        self._rows[(here + by) % len(self._rows)].control.focus()
 
     def action_reset(self) -> None:
         """Everything as the example says."""

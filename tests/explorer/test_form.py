@@ -62,12 +62,25 @@ async def test_what_cannot_be_used_is_told_in_its_row_and_keeps_the_form_open(tm
         await e.press("end", "backspace", "backspace", "backspace", "x")
         assert note(form, "x") == "! no type; did you mean fp32?"
         assert e.engine.compiled[-1].types == {"x": "*fp32"}, "the last that could be"
-        await e.press("down", "down", "enter")
+        await e.press("down", "enter")
         assert e.app.screen is form
         assert e.app.focused is row(form, "x").control
         assert row(form, "x").field.text == "*fp32x"
         await e.press("backspace", "enter")
         assert e.app.screen is e.main
+
+
+async def test_up_and_down_go_from_row_to_row(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py") as e:
+        form = await open_form(e)
+        await e.press("down")
+        assert e.app.focused is row(form, "y").control, "not the hint of divisibility, which tab comes to"
+        await e.press("tab", "up")
+        assert e.app.focused is row(form, "x").control
+        await e.press("up")
+        assert e.app.focused is row(form, "abi").control
+        await e.press("down")
+        assert e.app.focused is row(form, "x").control
 
 
 async def test_escape_restores_what_was(tmp_path: Path) -> None:
@@ -150,9 +163,8 @@ async def test_every_field_can_be_reached_and_read(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py", (80, 24)) as e:
         form = await open_form(e)
         for target in form.query(FormRow):
-            for _ in range(3):  # the hint of divisibility may be on the way
-                if target.control is not e.app.focused:
-                    await e.press("down")
+            if target.control is not e.app.focused:
+                await e.press("down")
             assert target.control is e.app.focused
             await settled(e.pilot)
             lines = [line for line in screen(e).splitlines() if line.split()[:1] == [target.field.name]]
