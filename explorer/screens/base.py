@@ -228,5 +228,5 @@ class MainBase(Showing):
         self.leaving(name, leave)
         self.workspace.bring(name)
         self.update()
-        self.panes[name].body.focus()
+        self.set_focus(self.panes[name].body)  # at once: keys typed ahead are for this pane
         self.ensure_compiled()

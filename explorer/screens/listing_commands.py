@@ -157,7 +157,8 @@ class ListingCommands(LinkCommands):
         self.update()
 
     def action_back(self) -> None:
-        """Leave the search, the zoom, or the editor; one step."""
+        """Leave the search, the followed value, the zoom or the editor: one step, but out of the editor in any case,
+        where letters would be typed."""
         if self.find_bar.is_open:
             self.find_bar.close()
             if (found := self.listing_view()) is not None:
@@ -165,7 +166,9 @@ class ListingCommands(LinkCommands):
                 found[1].focus()
         elif self.focused_pane.name != "source" and self.end_following():
             return
-        elif self.workspace.zoomed is not None:
-            self.action_zoom()
-        elif self.focused_pane.name == "source":
-            self.go_to_pane(self.listing_pane().name or "ssa")
+        else:
+            in_editor = self.focused_pane.name == "source"
+            if self.workspace.zoomed is not None:
+                self.action_zoom()
+            if in_editor:
+                self.go_to_pane(self.listing_pane().name or "ssa")

@@ -11,7 +11,7 @@ from explorer.engine.messages import (
     RunFinished,
 )
 from explorer.model.result import KernelInfo, OutputReport, RunReport
-from tests.explorer.explorer_support import explorer, settled
+from tests.explorer.explorer_support import SOURCE, explorer, settled
 from tests.explorer.test_explorer import WRONG
 
 
@@ -206,3 +206,14 @@ async def test_keys_that_come_together_answer_a_dialog_once(tmp_path: Path) -> N
         palette.dismiss()
         await e.pilot.pause()
     assert not e.app.is_running
+
+
+async def test_escape_leaves_the_editor_also_where_it_is_zoomed(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py") as e:
+        await e.press("f9")
+        assert e.main.workspace.zoomed == "source"
+        await e.press("escape", "x")
+        assert e.main.editor.text == SOURCE, "x is a command again"
+        assert (e.main.workspace.zoomed, e.main.focused_pane.name) == (None, "ssa")
+        await e.press("z", "escape")
+        assert (e.main.workspace.zoomed, e.main.focused_pane.name) == (None, "ssa")

@@ -40,3 +40,11 @@ async def test_what_follows_the_key_of_a_dialog_is_for_the_dialog(tmp_path: Path
         await at_once(e, "ctrl+p", *"cpu")
         assert e.app.screen.query_one(Input).value == "cpu"
         assert e.main.editor.text == SOURCE
+
+
+async def test_what_follows_the_key_of_the_source_is_typed_there(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (80, 24)) as e:
+        await e.press("escape", "7", "z")
+        await at_once(e, "z", "1", *"#e")
+        assert e.app.screen is e.main, "e is no command here"
+        assert e.main.editor.text == "#e" + SOURCE
