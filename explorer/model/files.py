@@ -71,6 +71,8 @@ class SourceFile:
         return found.st_ino, found.st_mtime_ns, found.st_size
 
     def _read(self) -> tuple[str, Form]:
+        if os.path.exists(self.path) and not (os.path.isfile(self.path) or os.path.isdir(self.path)):
+            raise OSError(errno.EINVAL, "It is not a regular file", str(self.path))  # a pipe may keep a reader for ever
         return decode(self.path.read_bytes())
 
     def reload(self) -> str:

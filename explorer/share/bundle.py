@@ -68,6 +68,8 @@ def read(path: str | Path) -> Shared:
 
 
 def _unpacked(path: Path) -> bytes:
+    if path.is_fifo():
+        raise NoBundle("is not a regular file")  # a pipe may keep a reader for ever
     try:
         with open(path, "rb") as file:
             packed = file.read(LARGEST + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,3 +75,14 @@ async def test_saving_here_is_no_change_from_outside(tmp_path: Path) -> None:
         path.touch()
         await asyncio.sleep(4 * WATCH_EVERY)
         assert len(e.engine.opened) == opened, "the same text is no change"
+
+
+async def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "k.py") as e:
+        (tmp_path / "k.py").unlink()
+        os.mkfifo(tmp_path / "k.py")
+        assert e.main.file.changed_on_disk() == (
+            f"The file cannot be read any more: [Errno 22] It is not a regular file: '{tmp_path / 'k.py'}'."
+        )
+        await e.press("#", "ctrl+s", "o")
+        assert (tmp_path / "k.py").read_text() == f"#{SOURCE}"
