@@ -5,11 +5,16 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from explorer.cli import Options
 from explorer.engine.process import spawn_early
 from explorer.model.files import SourceFile
+
+if TYPE_CHECKING:
+    from explorer.screens.main import MainScreen
 
 
 def run(options: Options) -> int:
@@ -39,13 +44,22 @@ def run(options: Options) -> int:
     else:
         app = ExplorerApp(settings, file=file, config=config, others=options.others)
     app.run(mouse=config.mouse)
-    kept = [screen.file.path for screen in app.file_screens() if screen.dirty and not screen.left]
-    if kept:
-        with suppress(OSError):  # nobody may be there to read it
-            of = "" if len(kept) == 1 else f" of {', '.join(path.name for path in kept)}"
-            back = f"open the file{'s'[: len(kept) - 1]} again to get them back"
-            print(f"mytriton-explore: your unsaved edits{of} are kept; {back}", file=sys.stderr)
+    with suppress(OSError):  # nobody may be there to read it
+        for sentence in unsaved(app.file_screens()):
+            print(f"mytriton-explore: {sentence}", file=sys.stderr)
     return app.return_code or 0
+
+
+def unsaved(screens: Sequence[MainScreen]) -> Iterator[str]:
+    """What became of the edits that are not saved."""
+    edited = [screen for screen in screens if screen.dirty and not screen.left]
+    kept = [screen.file.path for screen in edited if not screen.swap_trouble]
+    if kept:
+        of = "" if len(kept) == 1 else f" of {', '.join(path.name for path in kept)}"
+        yield f"your unsaved edits{of} are kept; open the file{'s'[: len(kept) - 1]} again to get them back"
+    for screen in edited:
+        if screen.swap_trouble:
+            yield f"your last edits of {screen.file.path.name} could not be kept: {screen.swap_trouble}"
 
 
 def _not_a_terminal() -> str:

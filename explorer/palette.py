@@ -16,7 +16,7 @@ from explorer.actions import ACTIONS, shown_keys
 from explorer.model import kernels, operations, panes
 from explorer.model.arrangement import PANES
 from explorer.model.kernel_files import kernel_files
-from explorer.model.paths import real
+from explorer.model.paths import absolute, real
 from explorer.model.presets import PRESETS
 from explorer.model.report import status_word
 from explorer.model.session import BACKENDS
@@ -54,7 +54,7 @@ class Commands(Provider):
     async def startup(self) -> None:
         """Look for files with kernels in the folder, while the rest is shown."""
         if isinstance(self.screen, MainScreen) and not self.screen.session.bundle:
-            folder = self.screen.file.path.absolute().parent
+            folder = absolute(self.screen.file.path).parent
             self._files = asyncio.create_task(asyncio.to_thread(kernel_files, folder))
 
     def _entries(self) -> Iterator[Entry]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from explorer.model.paths import absolute
+
 #: Seconds that git may take.
 _PATIENCE = 5.0
 
@@ -15,7 +17,7 @@ class NotThere(Exception):
 
 async def last_commit(path: str | Path) -> str:
     """The text of a file as it was committed last; raises `NotThere`."""
-    file = Path(path).absolute()
+    file = absolute(path)
     command = ["git", "-C", str(file.parent), "show", f"HEAD:./{file.name}"]
     pipe = asyncio.subprocess.PIPE
     try:

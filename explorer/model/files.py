@@ -6,6 +6,7 @@ import errno
 import fcntl
 import hashlib
 import json
+import math
 import os
 import tempfile
 import time
@@ -187,7 +188,11 @@ class Swap:
                 data = json.loads(file.read_text(encoding="utf-8"))
                 if data["path"] != self._path or _locked(file.with_suffix(".lock")):
                     continue
-                recovered = Recovered(str(data["text"]), float(data["when"]), file)
+                text, when = str(data["text"]), float(data["when"])
+                if not math.isfinite(when):
+                    continue
+                text.encode()  # ValueError where it is no text
+                recovered = Recovered(text, when, file)
                 if recovered.text == saved:
                     recovered.discard()
                 else:

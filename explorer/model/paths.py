@@ -12,9 +12,17 @@ def typed(text: str) -> Path:
     return Path(os.path.expanduser(text.strip().replace("\0", "")))
 
 
+def absolute(path: str | Path) -> Path:
+    """The path from the root, if the working folder is still there."""
+    try:
+        return Path(os.path.abspath(path))
+    except OSError:
+        return Path(path)
+
+
 def real(path: str | Path) -> Path:
     """Where a path leads, as far as that can be told."""
     try:
         return Path(os.path.realpath(path))
-    except OSError:  # the working folder is gone
+    except OSError:
         return Path(path)

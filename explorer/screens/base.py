@@ -71,7 +71,8 @@ class MainBase(Showing):
         self._arrived: list[Event] = []
         self._edit_timer: Timer | None = None
         self._swap_timer: Timer | None = None
-        self._swap_trouble = ""
+        #: Why the unsaved edits could not be kept aside, if they could not.
+        self.swap_trouble = ""
         self.left = False
 
     def compose(self) -> ComposeResult:
@@ -183,11 +184,11 @@ class MainBase(Showing):
             else:
                 self.swap.clear()
         except OSError as error:
-            if str(error) != self._swap_trouble:  # once, not at each key
+            if str(error) != self.swap_trouble:  # once, not at each key
                 self.app.notify(f"Unsaved edits cannot be kept aside: {error}", severity="warning")
-            self._swap_trouble = str(error)
+            self.swap_trouble = str(error)
         else:
-            self._swap_trouble = ""
+            self.swap_trouble = ""
 
     def _take_in(self) -> None:
         """Have the session take in what has arrived, and show that."""

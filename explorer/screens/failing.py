@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 from textual import on
@@ -12,6 +13,7 @@ from explorer.engine.messages import Reproduced, ReproduceRequest
 from explorer.model import failure, panes
 from explorer.model.backend_result import Result
 from explorer.model.links import links_of
+from explorer.model.paths import absolute
 from explorer.screens.engine import EngineEvent
 from explorer.screens.kernel_commands import KernelCommands
 from explorer.widgets.code_view import CodeView
@@ -117,5 +119,6 @@ class Failing(KernelCommands):
 
 def fresh_folder(name: str) -> Path:
     """A folder of that name here that is not there yet."""
-    here = Path(os.path.abspath(name))
-    return next(p for n in range(1, 1000) if not (p := here if n == 1 else here.with_name(f"{here.name}-{n}")).exists())
+    here = absolute(name)
+    folders = (here if n == 1 else here.with_name(f"{here.name}-{n}") for n in count(1))
+    return next(folder for folder in folders if not os.path.lexists(folder))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from explorer.model.paths import absolute
 from explorer.screens.comparing import Comparing
 from explorer.screens.file_commands import FileCommands
 from explorer.screens.host import host
@@ -16,7 +15,7 @@ class ManyFiles(FileCommands, Comparing):
         """Show another file: an open one, one of the folder, or any."""
         from explorer.screens.opening import OpenFile
 
-        folder = Path(self.file.path).absolute().parent
+        folder = absolute(self.file.path).parent
         self._push(OpenFile(host(self).opened_files(), folder), host(self).open_file)
 
     def put_aside(self) -> None:

@@ -105,3 +105,15 @@ async def test_pages_of_a_palette_that_is_not_drawn_yet(tmp_path: Path, key: str
 
 def test_help_in_a_terminal_of_no_width() -> None:
     assert help_lines("ssa", -2)[0] == "This pane: SSA"
+
+
+async def test_the_folder_that_one_started_in_may_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "in").mkdir()
+    monkeypatch.chdir(tmp_path / "in")
+    async with explorer(Path("k.py")) as e:
+        (tmp_path / "in" / "k.py").unlink()
+        (tmp_path / "in").rmdir()
+        for key in ("E", "R", "ctrl+p", "S"):
+            await e.press("escape", key)
+            await e.press("escape", "escape")
+        assert e.app.screen is e.main

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import signal
@@ -13,6 +14,9 @@ import termios
 import time
 from pathlib import Path
 
+import pytest
+
+from explorer.launch import unsaved
 from explorer.model.files import Swap
 from tests.explorer.explorer_support import SOURCE, explorer
 
@@ -169,3 +173,25 @@ def test_a_hang_up_keeps_what_was_just_typed(tmp_path: Path) -> None:
     recovered = Swap(str(path)).recover(SOURCE)
     assert recovered is not None
     assert recovered.text == "x" + SOURCE
+
+
+@pytest.mark.parametrize("damage", [{"when": 1e400}, {"when": float("nan")}, {"text": "\ud800"}, {"when": "x"}])
+def test_a_damaged_swap_file_recovers_nothing(tmp_path: Path, damage: dict[str, object]) -> None:
+    path = tmp_path / "k.py"
+    swap = Swap(str(path), tmp_path)
+    swap.file.write_text(json.dumps({"path": str(path), "when": 5.0, "text": "edited", **damage}))
+    assert Swap(str(path), tmp_path).recover("saved") is None
+
+
+async def test_edits_that_could_not_be_kept_are_not_said_to_be(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "k.py") as e:
+        await e.press("#")
+        e.main.write_swap()
+        assert list(unsaved([e.main])) == ["your unsaved edits are kept; open the file again to get them back"]
+        e.main.swap.close()
+        e.main.swap = Swap(str(e.main.file.path), tmp_path / "k.py")  # a file where the folder should be
+        e.main.write_swap()
+        (sentence,) = unsaved([e.main])
+        assert sentence.startswith("your last edits of k.py could not be kept: [Errno ")
+        e.main.left = True
+        assert not list(unsaved([e.main]))
