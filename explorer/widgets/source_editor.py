@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.cache import LRUCache
+from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import DocumentNavigator, WrappedDocument
@@ -118,7 +119,13 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
 
     def go_to(self, line: int, column: int = 1) -> None:
         """Put the cursor at a place of the file (both from 1)."""
-        self.move_cursor((max(0, line - 1), max(0, column - 1)), center=True)
+        self.move_cursor((max(0, line - 1), max(0, column - 1)), center=bool(self.size))
+        if not self.size:  # another pane has had the whole screen
+            self.call_after_refresh(self.scroll_cursor_visible, center=True)
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Where there is no room yet it would scroll sideways, up to the cursor."""
+        return super().scroll_cursor_visible(center, animate) if self.size else self.scroll_offset
 
     # Rendering
 

@@ -217,3 +217,18 @@ async def test_escape_leaves_the_editor_also_where_it_is_zoomed(tmp_path: Path) 
         assert (e.main.workspace.zoomed, e.main.focused_pane.name) == (None, "ssa")
         await e.press("z", "escape")
         assert (e.main.workspace.zoomed, e.main.focused_pane.name) == (None, "ssa")
+
+
+async def test_coming_from_a_zoomed_pane_to_the_source_scrolls_it_to_the_cursor_and_no_further(tmp_path: Path) -> None:
+    path = tmp_path / "long.py"
+    path.write_text(SOURCE + "#" * 200 + "\n" * 60)
+    async with explorer(path, (80, 24)) as e:
+        await e.press("escape", "3", "z")
+        e.main.go_to_source(40, 1)
+        await settled(e.pilot)
+        rows = e.main.editor.size.height
+        assert e.main.editor.scroll_offset == (0, 39 - rows // 2)
+        await e.press("escape", "3", "z")
+        e.main.go_to_source(8, 5)
+        await settled(e.pilot)
+        assert e.main.editor.scroll_offset == (0, 0)
