@@ -264,10 +264,11 @@ def _split(signature: str) -> list[str]:
 def _literal(entry: str) -> Any:
     """The value of a literal entry; `MISSING` if the entry is a type."""
     try:
-        return ast.literal_eval(entry)
-    except (ValueError, SyntaxError):
+        value = ast.literal_eval(entry)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # TypeError: `{[]: 1}`
         special = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
         return special.get(entry, MISSING)
+    return MISSING if isinstance(value, int) and value.bit_length() > 4096 else value  # Python prints no longer ones
 
 
 def _entry_type(entry: str) -> tuple[Type, ParamInfo]:

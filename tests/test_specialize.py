@@ -255,6 +255,8 @@ def test_annotations_serve_where_there_is_no_signature():
     [
         ("*fp33, i32", {}, "'*fp33' is not a type of a signature; did you mean '*fp32'?"),
         ("*fp32, u9", {}, "'u9' is not a type of a signature; use *fp32"),
+        ("*fp32, {[]: 1}", {}, "'{[]: 1}' is not a type of a signature; use *fp32"),
+        (f"*fp32, {hex(1 << 5000)}", {}, "'0x1000"),
         ("*fp32:8, i32", {}, "'*fp32:8' is not a type of a signature; use *fp32"),
         ("*fp32, fp32:16", {}, "'fp32:16' is not a type of a signature; use *fp32"),
         ("*fp32, i32, 8, i32", {}, "the signature has entries left over for `kernel` (3 parameters): i32"),
