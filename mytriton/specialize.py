@@ -213,6 +213,9 @@ def parse_signature(kernel: Kernel, signature: str = "", constexprs: Mapping[str
             if written is not MISSING or (entries and len(entries) == len(kernel.params) - position):
                 entry = entries.pop(0)
                 written = SIGNATURE_TYPES.get(entry, written)
+                if written is MISSING and entry.isidentifier():  # not to be compiled for another value in silence
+                    what = f'a value of the constexpr `{param.name}`; a string is "{entry}"'
+                    raise LaunchError(f"{entry!r} is not {what}")
             value = given.get(param.name, written if written is not MISSING else param.default)
             if value is MISSING:
                 raise LaunchError(_missing(kernel, param, "give it as a literal in the signature or with -D"))

@@ -255,6 +255,7 @@ def test_annotations_serve_where_there_is_no_signature():
     [
         ("*fp33, i32", {}, "'*fp33' is not a type of a signature; did you mean '*fp32'?"),
         ("*fp32, u9", {}, "'u9' is not a type of a signature; use *fp32"),
+        ("*fp32, i32, bogus", {"BLOCK": 8}, "'bogus' is not a value of the constexpr `BLOCK`; a string is \"bogus\""),
         ("*fp32, {[]: 1}", {}, "'{[]: 1}' is not a type of a signature; use *fp32"),
         (f"*fp32, {hex(1 << 5000)}", {}, "'0x1000"),
         ("*fp32:8, i32", {}, "'*fp32:8' is not a type of a signature; use *fp32"),
