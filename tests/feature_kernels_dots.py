@@ -107,3 +107,29 @@ def batch(shape):
         atol=1e-4,
         rtol=1e-5,
     )
+
+
+@triton.jit
+def itself_kernel(a, out, n, S: tl.constexpr):
+    """One value is both factors and what is added, and its name that of the result, too."""
+    i = tl.arange(0, S)
+    at = i[:, None] * S + i[None, :]
+    x = tl.load(a + at)
+    for _ in range(n):
+        x = tl.dot(x, x, x)
+    tl.store(out + at, x)
+    tl.store(out + S * S, tl.sum(x))
+
+
+@itself_kernel.example(n=2, s=64)  # two rounds, in the second of which the factors must still be what they were
+@itself_kernel.example(n=1, s=1)
+def itself(n, s):
+    x = np.random.default_rng(3).integers(-2, 3, (s, s)).astype(np.float64)
+    product = x
+    for _ in range(n):
+        product = product @ product + product
+    return triton.Example(
+        args={"a": x, "out": np.zeros(s * s + 1), "n": n, "S": s},
+        grid=1,
+        expected={"out": np.append(product, product.sum())},
+    )

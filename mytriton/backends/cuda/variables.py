@@ -149,7 +149,7 @@ class Variables:
             # What is read in other registers than the one at work is needed until the last trip; by an exchange, all
             # but what a product is added to.
             in_step = [o for op in members for o in (op.operands if isinstance(part, Loop) else _added_to(op))]
-            whole = [] if isinstance(part, Loop) else [v for op in members for v in op.operands if v not in in_step]
+            whole = [] if isinstance(part, Loop) else [v for op in members for v in _exchanged(op)]
             read = [(v, elsewhere) for v, elsewhere in self._facts.leaves(in_step) if elsewhere]
             live = live | self._roots(v for v, _ in (*read, *self._facts.leaves(whole)))
             for op in reversed(members):
@@ -216,6 +216,11 @@ def _carried(op: Op) -> list[tuple[Value, ...]]:
 
 def _added_to(op: Op) -> tuple[Value, ...]:
     return (op.acc,) if isinstance(op, ops.Dot) else ()
+
+
+def _exchanged(op: Op) -> tuple[Value, ...]:
+    """What other threads need of the operands, perhaps in several rounds; one of them may be what is added to."""
+    return (op.lhs, op.rhs) if isinstance(op, ops.Dot) else op.operands
 
 
 def _initial(op: Op) -> tuple[Value, ...]:
