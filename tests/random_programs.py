@@ -7,11 +7,11 @@ from __future__ import annotations
 import random
 
 from tests.random_expressions import FLOATS, INTEGERS, Expr
+from tests.random_features import FeatureWriter
 from tests.random_kernels import Case
-from tests.random_shapes import ShapeWriter
 
 
-class ProgramWriter(ShapeWriter):
+class ProgramWriter(FeatureWriter):
     """Writes one random kernel."""
 
     def __init__(self, source: random.Random, portable: bool = False) -> None:
@@ -72,6 +72,8 @@ class ProgramWriter(ShapeWriter):
             self.exchange()
         elif chance < 0.69:
             self.order()
+        elif chance < 0.78 and not self.portable:
+            self.feature()
         else:
             super().statement(depth)
 

@@ -80,6 +80,9 @@ class ShapeWriter(Writer):
     def reduced(self, value: Expr, axis: str) -> Expr:
         """A reduction along an axis, as the type of the value (of bools, as int32)."""
         text, type_ = value.text, value.type
+        if axis and "None" not in axis and not self.portable and self.chance(0.15):
+            # The first of equals, and of NaNs: its number is in no type's way.
+            return Expr(f"tl.{self.pick(('argmax', 'argmin'))}({text}{axis}).to(tl.{type_})", type_, False)
         operations = ["max", "min"]
         if type_ in BITS:
             operations += ["sum", "xor_sum"] if type_ != "int1" else ["sum"]
@@ -106,6 +109,7 @@ class ShapeWriter(Writer):
             backwards = self.pick(("", ", reverse=True"))
             made += [f"tl.cumsum({text}, axis={axis}{backwards}).to(tl.{type_})"]
             made += [f"tl.sort({text}, {len(self.shape) - 1}, descending={self.chance(0.5)})"]
+            made += [f"tl.sort({text}, {axis}, descending={self.chance(0.5)})"] * (not self.portable)
         self.fresh(Expr(self.pick(made), type_))
 
     def reduce(self) -> None:

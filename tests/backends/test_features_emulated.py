@@ -3,9 +3,12 @@ PTX."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from mytriton import JITFunction
+from mytriton.backends.mlir.names import GENERATED
 from mytriton.check import compare
 from tests import (
     emulated,
@@ -53,6 +56,10 @@ def test_it_compiles(kernel, case, backend, stage):
     if made.status == "skipped":
         pytest.skip(made.reason)
     assert made.text
+    if backend == "mlir":
+        text = re.sub('"[^"]*"', "", compilation.stage("mlir/emit").text)
+        names = set(re.findall(r"%(\w+)", text)) - set(example.args)
+        assert [n for n in names if not GENERATED.fullmatch(n)] == []  # or a parameter could have that name
 
 
 def test_sums_stay_in_one_variable():
