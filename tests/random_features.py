@@ -153,5 +153,3 @@ class FeatureWriter(ShapeWriter):
             self.emit("if pid == 0:")
             self.emit(f"    {moved}")
         self.fresh(Expr(f"tl.load({name}, {checked})", type_))
-
-

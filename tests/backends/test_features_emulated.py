@@ -7,7 +7,9 @@ import re
 
 import pytest
 
-from mytriton import JITFunction
+import mytriton as triton
+import mytriton.language as tl
+from mytriton import CompileError, JITFunction
 from mytriton.backends.mlir.names import GENERATED
 from mytriton.check import compare
 from tests import (
@@ -69,3 +71,23 @@ def test_sums_stay_in_one_variable():
     inside = text[text.index("for (int j") :]
     assert "total[r] = fmaf(total_factors[" in inside
     assert "total[r] = total" not in inside.replace("total[r] = fmaf", "")
+
+
+@triton.jit
+def outer_kernel(x, out, M: tl.constexpr, N: tl.constexpr):
+    i, j = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    tl.store(out + i * N + j, tl.dot(tl.load(x + i), tl.load(x + j)))
+
+
+@pytest.mark.parametrize("backend", ["cuda", "mlir"])
+def test_factors_too_large_for_shared_memory(backend):
+    outer_kernel.compile("*fp64, *fp64, 4096, 2", backend=backend).raise_if_failed()
+    with pytest.raises(CompileError) as caught:
+        outer_kernel.compile("*fp64, *fp64, 8192, 1", backend=backend).stage("layout")
+    (error,) = caught.value.diagnostics
+    assert error.message == (
+        "a column of vector<8192x1 x f64> and a row of vector<1x1 x f64> take 65544 bytes of shared memory, but there "
+        "are 49152"
+    )
+    assert (error.span.line, error.span.column) == (4, 31)
+    assert error.hint == "multiply blocks of fewer rows and columns, or of smaller elements"

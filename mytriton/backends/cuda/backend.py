@@ -11,6 +11,7 @@ from mytriton.backends.nvidia import nvrtc, stages
 from mytriton.backends.nvidia.device import probe
 from mytriton.backends.nvidia.launch import load_cubin
 from mytriton.backends.nvidia.nvjitlink import assembler
+from mytriton.backends.nvidia.shared import too_large
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, load_library
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir.core import Func
@@ -45,12 +46,13 @@ class CudaBackend:
         return None
 
     def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
-        """Operations there is no CUDA text for."""
-        return [
+        """Operations there is no CUDA text for, or no room."""
+        unknown = [
             Diagnostic("MT510", f"the cuda backend cannot compile `{op.opcode}`", op.span, stage="cuda")
             for op in func.walk()
             if type(op) not in SUPPORTED
         ]
+        return [*unknown, *too_large(func, "cuda")]
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         """See `planned`."""

@@ -14,6 +14,7 @@ from mytriton.backends.mlir.run import ModuleRun, mlir_available
 from mytriton.backends.nvidia import stages as nvidia
 from mytriton.backends.nvidia.device import probe
 from mytriton.backends.nvidia.launch import MEMREF, POINTER, load_cubin
+from mytriton.backends.nvidia.shared import too_large
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir import ops
 from mytriton.ir.core import Func
@@ -73,7 +74,7 @@ class MlirBackend:
             for op in func.walk()
             if not isinstance(op, TAKEN)
         ]
-        return [*unknown, *(bases(func)[1] if target.abi == "memref" else [])]
+        return [*unknown, *too_large(func, "mlir"), *(bases(func)[1] if target.abi == "memref" else [])]
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         layout = nvidia.layout_stage(func, target)

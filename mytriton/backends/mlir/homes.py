@@ -114,8 +114,8 @@ class Homes(dict[Value, Home]):
 
     def _segment(self, segment: Segment, width: int | None) -> None:
         for op in segment.ops:
-            renamed = isinstance(op, _RENAMES) and isinstance(op.result.type, BlockType)
-            source = self.get(op.source) if renamed else None
+            block = bool(op.results) and isinstance(op.result.type, BlockType)
+            source = self.get(op.source) if block and isinstance(op, _RENAMES) else None
             # What a loop carries is about to change; a name for it would change as well.
             if source is not None and source.array is not None and not source.carried:
                 self[op.result] = source

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from mytriton.diagnostics import Diagnostic
 from mytriton.ir import ops
+from mytriton.ir.core import Func
 from mytriton.layout.dots import dot_plan, factor_bytes
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, LaidOut
@@ -41,3 +45,17 @@ def shared_bytes(laid_out: LaidOut) -> int:
     """The size of the buffer that a kernel needs; 0 if it needs none."""
     exchanges = (item.op for item in laid_out.walk() if isinstance(item, Exchange))
     return max((r.bytes for op in exchanges if (r := rounds(laid_out, op))), default=0)
+
+
+#: What a program may have without asking for more at the launch (CUDA programming guide, "Technical specifications").
+_STATIC_BYTES = 48 * 1024
+_FEWER = "multiply blocks of fewer rows and columns, or of smaller elements"
+
+
+def too_large(func: Func, stage: str) -> Iterator[Diagnostic]:
+    """The products of which not even one column and one row find room in shared memory."""
+    for op in func.walk():
+        if isinstance(op, ops.Dot) and (needed := dot_plan(op).slots * factor_bytes(op)) > _STATIC_BYTES:
+            message = f"a column of {op.lhs.type} and a row of {op.rhs.type} take {needed} bytes of shared memory, "
+            message += f"but there are {_STATIC_BYTES}"
+            yield Diagnostic("MT512", message, op.span, hint=_FEWER, stage=stage)
