@@ -181,7 +181,8 @@ class ProgramWriter(FeatureWriter):
         self.emit(f"tl.store({array} + {self.offs}, {value.text})")
         loaded = f"tl.load({array} + pid * BLOCK + {moved})"
         if value.type == "int32" and self.chance(0.5):
-            total = self.fresh(self.reduced(value, ""))
+            # Of what no pass finds to be a constant: a reduction that is not there orders nothing.
+            total = self.fresh(self.reduced(Expr(f"({value.text} + {self.lanes})", "int32"), ""))
             loaded = f"({loaded} + {total.text})"
         else:
             self.emit("tl.debug_barrier()")
