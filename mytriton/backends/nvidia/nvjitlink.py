@@ -51,7 +51,8 @@ def link(ptx: str, chip: str) -> Linked:
     if isinstance(lib, str):
         return _ptxas(lib, ptx, chip)
     handle = ctypes.c_void_p()
-    options = [f"-arch={chip}", "-lineinfo", "-verbose"]
+    # Of what comes from its cache, where there is a driver, the assembler reports nothing: not even the registers.
+    options = [f"-arch={chip}", "-lineinfo", "-verbose", "-no-cache"]
     array = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
     code = lib.nvJitLinkCreate(ctypes.byref(handle), len(options), array)
     try:
