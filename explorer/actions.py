@@ -137,6 +137,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("value", ("f",), (), "", "Follow the value of the line through all listings; next use", "Links", "listing"),
     Action("choose_value", (), (), "", "Choose which value of the line to follow", "Links", "listing"),
     Action("value_story", (), (), "", "What became of the followed value, pass by pass", "Links"),
+    Action("counts", (), (), "", "Show or hide beside the source how many lines each line became", "Links"),
     Action("became", (), (), "", "Go to what the line became, in the next pane that has it", "Links"),
     Action("history(-1)", ("u",), (), "", "Jump back to where one was", "Links"),
     Action("history(1)", ("U",), (), "", "Jump forward again", "Links"),

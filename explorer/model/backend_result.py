@@ -10,12 +10,14 @@ from explorer.model.result import StageView
 @dataclass
 class Result:
     """One backend's compilations: `stages` of the newest, `before` those of the one it replaces, `good` the last
-    listing of each stage that was fine."""
+    listing of each stage that was fine. `text` is what the newest is of, `texts` what each of `good` is."""
 
     planned: tuple[str, ...] = ()
     stages: dict[str, StageView] = field(default_factory=dict)
     before: dict[str, StageView] = field(default_factory=dict)
     good: dict[str, StageView] = field(default_factory=dict)
+    text: str = ""
+    texts: dict[str, str] = field(default_factory=dict)
     generation: int = 0
     wanted: tuple[str, ...] = ()
     finished: bool = False
@@ -24,6 +26,12 @@ class Result:
     signature: str = ""
     num_warps: int = 4
     ms: float = 0.0
+
+    def take(self, stage: StageView) -> None:
+        """There is news of a stage."""
+        self.stages[stage.name] = stage
+        if stage.ok and not stage.pending:
+            self.good[stage.name], self.texts[stage.name] = stage, self.text
 
     def listing(self, name: str) -> tuple[StageView | None, bool]:
         """The stage to show and whether it is stale: superseded by a compilation that did not get this far again.

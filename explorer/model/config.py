@@ -31,6 +31,7 @@ class Config:
     chip: str = "sm_90"
     num_warps: int | None = None
     tab_width: int = 4
+    counts: bool = True
     mouse: bool = True
     execute: bool = True
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -64,6 +65,7 @@ SETTINGS = (
     Setting("chip", "NVIDIA architecture.", tuple(CHIPS)),
     Setting("num_warps", "Warps that share a program. Not set: the example's, else 4.", (1, 2, 4, 8, 16, 32), 4),
     Setting("tab_width", "Blanks that a step of indentation has in the editor.", (2, 3, 4, 8)),
+    Setting("counts", "Whether lines of the source are told how many lines they became.", (True, False)),
     Setting("mouse", "Whether the mouse is listened to. If not, the terminal selects text with it.", (True, False)),
     Setting("execute", "Whether opening and saving execute the file; false is --no-exec.", (True, False)),
 )

@@ -27,6 +27,7 @@ class Links:
         self._inlined: dict[int, list[int]] = {}
         self._spanning: list[tuple[int, int, int]] = []
         self._places: dict[Place, list[int]] = {}
+        self._counts: dict[int, int] | None = None
 
     def _build(self) -> dict[int, list[int]]:
         starts: dict[int, list[int]] = {}
@@ -85,6 +86,13 @@ class Links:
         own = self.linked.get(line, [])
         inlined = self._inlined.get(line)
         return sorted({*own, *inlined}) if inlined else own
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """How many rows came from each file line, with what is inlined at it, if any did."""
+        if self._counts is None:
+            self._counts = {line: len(self._of(line)) for line in {**self.linked, **self._inlined}}
+        return self._counts
 
     def place(self, row: int) -> Place | None:
         """The place that `row` came from."""

@@ -38,7 +38,7 @@ class Session:
 
     def __init__(self, settings: Settings, text: str) -> None:
         self.settings = settings
-        self.text = text
+        self.text = self._compiled_text = text
         self.backend = settings.backend
         self.kernel = settings.kernel
         self.example = settings.example
@@ -55,13 +55,12 @@ class Session:
         self.busy: StillRunning | None = None
         self.log: deque[str] = deque(maxlen=self.LOG_LINES)
         self.past_runs = PastRuns()
-        self._run_text = self._opened_text = self._run_backend = ""
+        self._run_text = self._opened_text = self._run_backend = self._log_tail = ""
         self._run_settings = settings
         self.tried: Described | None = None  # what was told last of an example, maybe with other values than its own
         self._wanted: tuple[str, ...] = ()
         self._asked: tuple[str, ...] = ()
         self._opened = self._compiled = self._ran = self._since = 0
-        self._log_tail = ""
 
     # Requests
 
@@ -123,7 +122,7 @@ class Session:
 
     def compiling(self, generation: int) -> None:
         """The engine was told to compile."""
-        self._compiled = generation
+        self._compiled, self._compiled_text = generation, self.text
 
     def ran(self, generation: int) -> None:
         """The engine was told to run."""
@@ -174,9 +173,8 @@ class Session:
             result = self.results.get(event.backend)
             if result is None or event.generation != result.generation:
                 return False
-            result.stages[event.stage.name], self.busy = event.stage, None
-            if event.stage.ok and not event.stage.pending:
-                result.good[event.stage.name] = event.stage
+            result.take(event.stage)
+            self.busy = None
             if event.stage.name in ("cubin", "sass") and event.stage.ok:
                 self._measure(event.backend, result)
         elif isinstance(event, CompileFinished):
@@ -233,6 +231,8 @@ class Session:
             planned=before.planned if early else event.planned,
             before={**before.before, **before.stages},
             good=before.good,
+            text=self._compiled_text,
+            texts=before.texts,
             generation=event.generation,
             kernel=event.kernel or before.kernel,
             signature=before.signature if early else event.signature,

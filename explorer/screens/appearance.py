@@ -1,6 +1,8 @@
-"""Commands about how the explorer looks: its colours, kept for the next time."""
+"""Commands about how the explorer looks: its colours, kept for the next time, and what stands in the margin."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from explorer.model.theme_names import THEMES
 from explorer.screens.base import MainBase
@@ -29,3 +31,9 @@ class Appearance(MainBase):
         """Show a theme, from now on."""
         host(self).show_theme(name)
         host(self).remember("theme", name)
+
+    def action_counts(self) -> None:
+        """Show beside the lines of the source how many they became, or do not."""
+        config = host(self).config
+        host(self).config = replace(config, counts=not config.counts)
+        self.update()

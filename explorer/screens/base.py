@@ -221,6 +221,7 @@ class MainBase(Showing):
         pane = event.widget.parent
         if isinstance(pane, Pane) and pane.name:
             self.workspace.bring(pane.name, reveal=False)
+            self.show_counts()
             self.arrived(pane)
         self.show_keys()
 

@@ -94,6 +94,7 @@ NOTATION: dict[str, Signs] = {
 #: What is the same everywhere.
 GENERAL: Signs = (
     ("> in the margin", "this line came from the line under the cursor, in whichever pane that is"),
+    ("lines in PTX", "the number beside each line of the source is how many lines it became there"),
     ("= \u00b7 in the margin", "where the value that f follows is made, and used"),
     ("stale, dimmed", "not what the source says any more, until the kernel compiles again"),
     ("3/8 beside a title", "the third of eight stages that this pane can show"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer.model import panes, report, runs
+from explorer.model.line_counts import line_counts
 from explorer.model.presets import TALL
 from explorer.model.story import Mode
 from explorer.screens.host import host
@@ -10,7 +11,7 @@ from explorer.screens.linking import Linking
 from explorer.terminal import TerminalDriver
 from explorer.widgets.painted_lines import GUTTER
 from explorer.widgets.rows import ChangedRows, Painter
-from explorer.widgets.source_editor import SourceEditor
+from explorer.widgets.source_editor import SPARES, SourceEditor
 from explorer.widgets.status import header, key_parts, resource_parts
 from explorer.widgets.text_line import TextLine, fitted, highlighted
 
@@ -59,7 +60,7 @@ class Showing(Linking):
                 width = box.width - GUTTER - 1
                 about = (self.session, box.pane, self.chosen, width, self.modes, self.whole)
                 self.panes[box.pane].show(panes.listing(*about))
-        self.panes["source"].show(panes.Listing("source", report.counts(self.session.problems)))
+        self.show_counts()
         self.editor.mark(self.session.problems)
         self.query_one("#header", TextLine).show(*header(self.session, self.dirty, host(self).opened_files()))
         width = self.app.size.width - 1
@@ -71,6 +72,17 @@ class Showing(Linking):
         # Each of these would otherwise tell the screen by a message of its own.
         seen = self._compositor.visible_widgets
         self._dirty_widgets.update(each for each in seen if isinstance(each, ChangedRows) and each.check())
+
+    def show_counts(self) -> None:
+        """Say beside the lines of the source how many they became in the listing that was in focus last."""
+        self.editor.counting = host(self).config.counts
+        words = [report.counts(self.session.problems)]
+        width = next((box.width for box in self.workspace.boxes() if box.pane == "source"), 0)
+        if self.editor.counting and width >= SPARES:
+            counts = line_counts(self.session, self.workspace.recent, self.chosen)
+            self.editor.count(counts)
+            words.append(counts.words)
+        self.panes["source"].show(panes.Listing("source", "  ".join(filter(None, words))))
 
     def draw_anew(self) -> None:
         """Draw all of the screen, whatever is on it: as a rule only what changes is written."""

@@ -16,6 +16,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import DocumentNavigator, WrappedDocument
 
 from explorer.highlight import Highlighted, tokenizer
+from explorer.model.line_counts import LineCounts
 from explorer.model.links import reveal as reveal_rows
 from explorer.model.problems import words
 from explorer.model.result import DiagnosticView
@@ -26,6 +27,9 @@ from explorer.widgets.editor_commands import EditorCommands
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
 from explorer.widgets.text_line import fitted, visible
+
+#: Columns beside the line numbers for how many lines each became, and the width of an editor that can spare them.
+COUNT_WIDTH, SPARES = 4, 40
 
 
 class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
@@ -65,6 +69,7 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
     """
 
     def __init__(self, text: str, id: str | None = None) -> None:
+        self._counting = True
         super().__init__(text, id=id, soft_wrap=False, show_line_numbers=True, tab_behavior="focus")
         self.cursor_blink = False
         self._styles_by_name: dict[str, Style] = {}
@@ -72,6 +77,7 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
         self._marks: dict[int, list[DiagnosticView]] = {}
         self._linked: frozenset[int] = frozenset()
         self._found: dict[int, list[tuple[int, int]]] = {}
+        self._counts = LineCounts()
         self._highlighted = Highlighted(tokenizer("python"), lambda row: self.document.get_line(row))
 
     def _set_document(self, text: str, language: str | None) -> None:
@@ -115,6 +121,34 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
         """Mark these columns of rows (all from 0), in place of those before."""
         if found != self._found:
             self._found = found
+            self.refresh()
+
+    @property
+    def counting(self) -> bool:
+        """Whether lines are told how many they became, where there is room."""
+        return self._counting
+
+    @counting.setter
+    def counting(self, counting: bool) -> None:
+        if counting != self._counting:
+            self._counting = counting
+            self._rewrap_and_refresh_virtual_size()
+            self.refresh()
+
+    @property
+    def count_width(self) -> int:
+        """The columns for how many lines each became."""
+        return COUNT_WIDTH if self._counting and self.outer_size.width >= SPARES else 0
+
+    @property
+    def gutter_width(self) -> int:
+        """TextArea's gutter, with those columns: wherever it is asked for, they are part of it."""
+        return super().gutter_width + self.count_width
+
+    def count(self, counts: LineCounts) -> None:
+        """Show beside each line how many it became."""
+        if counts != self._counts:
+            self._counts = counts
             self.refresh()
 
     def go_to(self, line: int, column: int = 1) -> None:
@@ -180,6 +214,7 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
         width, (left, top), count = self.size.width, self.scroll_offset, self.document.line_count
         gutter, focus, bracket = self.gutter_width, self.has_focus, self._matching_bracket_location
         end, (first, last) = self.selection.end, sorted(self.selection)
+        counting, counts = self.count_width, self._counts
         everywhere = width, left, gutter, focus, self.virtual_size.width
 
         def make(y: int) -> Strip:
@@ -189,12 +224,13 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
                 selected = (first, last) if first[0] <= row <= last[0] else None
                 here = (end, self.suggestion, bracket) if row in (end[0], bracket and bracket[0]) else None
                 marked = tuple(self._marks.get(row, ())), row in self._linked, tuple(self._found.get(row, ()))
+                counted = (counts.lines.get(row + 1), counts.stale) if counting else None
                 line = self.document.get_line(row)
-                key = (everywhere, row, line, self._highlighted.state(row), marked, selected, here)
+                key = (everywhere, row, line, self._highlighted.state(row), marked, counted, selected, here)
             strip = self._rows_made.get(key)
             if strip is None:
                 strip = self._render_line(y)
-                strip = self._signed_row(row, strip) if row < count else strip
+                strip = self._signed_row(row, self._counted(row, strip)) if row < count else strip
                 strip = self._rows_made[key] = strip.crop_extend(0, width, None)
             return strip if self.popup is None else self.over(strip, y, self._popup_styles())
 
@@ -202,6 +238,16 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
 
     def _popup_styles(self) -> dict[str, Style]:
         return {kind: self._style(f"source--{kind}") for kind in ("entry", "chosen", "about")}
+
+    def _counted(self, row: int, strip: Strip) -> Strip:
+        """A row with the number of lines that it became behind its own, which TextArea puts at the gutter's end."""
+        room, sign = self.count_width, self.gutter_width - 2
+        if not room:
+            return strip
+        number = self._counts.lines.get(row + 1, 0)
+        text = "99+" if number > 99 else f"{number:3}" if number else ""
+        strip = self._put(strip, 0, f"{row + 1:{sign - room}}{text:>{room}}", "")
+        return self._put(strip, sign - 3, text, "comment") if self._counts.stale else strip
 
     def _signed_row(self, row: int, strip: Strip) -> Strip:
         """A row with a sign in the gutter: E or W for a finding, > for a link. Findings are told of behind the line, as

@@ -25,6 +25,7 @@ backend = "mlir"
 chip = "sm_80"
 num_warps = 8
 tab_width = 2
+counts = false
 mouse = false
 execute = false
 
@@ -51,6 +52,7 @@ def test_every_setting_is_read() -> None:
     assert config.problems == ()
     assert (config.theme, config.layout, config.backend, config.chip) == ("light", "learn", "mlir", "sm_80")
     assert (config.num_warps, config.tab_width, config.mouse, config.execute) == (8, 2, False, False)
+    assert not config.counts
     assert config.keys == {"run": ("f9", "u"), "find": ("ctrl+e",)}
     assert set(config.origins) == {setting.name for setting in SETTINGS}
 

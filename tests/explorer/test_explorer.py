@@ -95,7 +95,7 @@ async def test_a_failure_stands_at_its_place_and_keeps_the_last_good_panes(tmp_p
             assert "stale" in e.heading(pane), pane
             assert e.main.panes[pane].body.stale  # type: ignore[union-attr]
         assert list(e.main.session.problems) == [WRONG]
-        assert row(e, "source", 10).startswith("11E "), "the gutter names the line"
+        assert row(e, "source", 10).startswith("11    E "), "the gutter names the line"
         underlined = [s.text for s in e.main.editor.make_row(10) if s.style is not None and s.style.underline]
         assert underlined == ["b"], "column 30 of the line"
         assert any(line.split()[0] == "FAILED" and "  tree  " in line for line in e.lines("stages"))
@@ -155,7 +155,7 @@ async def test_following_a_line_through_the_panes(tmp_path: Path) -> None:
         await e.press("escape")
         assert e.main.focused_pane.name == "ssa"
         await e.press("G")
-        assert row(e, "source", 10).startswith("11> ")
+        assert row(e, "source", 10).startswith("11   2> ")
         assert row(e, "cuda", 1).startswith(">")
         assert row(e, "tree", 1).startswith(">")
         await e.press("enter")

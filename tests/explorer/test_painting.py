@@ -34,7 +34,7 @@ def painted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
 async def test_a_key_paints_its_row_and_the_header(tmp_path: Path, painted: Counter[str]) -> None:
     async with explorer(tmp_path / "add.py", SIZE) as e:
-        await e.press("down", "end")
+        await e.press("down", "down")  # a line with room
         await e.press("x")  # from now on the header says that it is edited
         before = await settled(e.pilot)
         painted.clear()

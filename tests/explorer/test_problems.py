@@ -36,8 +36,8 @@ async def test_a_finding_is_told_behind_its_line_and_below_at_the_cursor(tmp_pat
         await e.press("x")
         await e.answer(fail="tree", diagnostic=replace(WRONG, hint="give one"))
         await settled(e.pilot)
-        row = next(row for row in screen(e).splitlines() if row.startswith("11E"))
-        assert row.startswith("11E     tl.store(out + offs, a + b, mask=mask)  <- exp")
+        row = next(row for row in screen(e).splitlines() if row.startswith("11    E"))
+        assert row.startswith("11    E     tl.store(out + offs, a + b, mask=mask)  <- exp")
         assert screen(e).splitlines()[-1].startswith(" esc panes"), "the cursor is elsewhere"
         before = await settled(e.pilot)
         await e.press("alt+n")
@@ -58,8 +58,8 @@ async def test_no_text_is_moved_or_hidden_by_a_finding(tmp_path: Path) -> None:
         await e.pilot.pause()
         await e.answer(fail="tree", diagnostic=WRONG)
         await settled(e.pilot)
-        row = next(row for row in screen(e).splitlines() if row.startswith("11E"))
-        assert "a long comment that reaches" in row
+        row = next(row for row in screen(e).splitlines() if row.startswith("11    E"))
+        assert row.endswith("# a long comment that reach")
         assert "<-" not in row, "there is no room"
         await e.press("home")
         assert screen(e).splitlines()[-1].split("  ")[0] == " error: expected an expression"
