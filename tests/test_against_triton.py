@@ -54,8 +54,9 @@ LACKS_ON_GPU = (
 #: The most that products of float32 by tensor cores, in tf32, may differ from ours, as a part of the largest element.
 TF32 = 2e-2
 #: Examples that Triton 3.6 computes otherwise on a GPU: sums of products by tensor cores in tf32, and the lowest bit of
-#: an integer that is cast to int1; and NaN, which its atomic maximum takes for the largest.
-GPU_DIFFERS = ("tiled_matmul(", "cast(source='i32', to='bool')", "floats(")
+#: an integer that is cast to int1; and NaN, which its atomic maximum takes for the largest; and a
+#: sum that is its own factor, which it refuses.
+GPU_DIFFERS = ("tiled_matmul(", "cast(source='i32', to='bool')", "floats(", "itself(n=2")
 #: Examples that use what Triton leaves undefined.
 UNDEFINED = {
     "saturate()",  # floats out of an integer's range

@@ -22,7 +22,7 @@ def test_every_example(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
     launches = []
     for parameter in CASES:
         kernel, case = parameter.values
-        example = case.build()
+        example = kernel.completed(case.build())
         if example.expected is None:
             continue
         args = {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
