@@ -145,6 +145,7 @@ EFFECTS = {
     "linked(1)": effect(at("ssa"), 2, "escape 3 g j"),
     "linked(-1)": effect(at("ssa"), 2, "escape 3 g j j j"),
     "lock": effect(lambda e: e.main.locked, True),
+    "counts": effect(lambda e: e.main.editor.counting, False),
     "value": effect(lambda e: e.main.followed is not None, True),
     "choose_value": effect(question, "Follow the value", "escape 3 g j j j"),
     "value_story": effect(question, "What became of %0", LISTING, "f"),
