@@ -151,10 +151,16 @@ class Canvas:
         self._shown: dict[int, Row] = {}
         self._drawn: set[int] = set()
         self._cursor = self._shown_cursor = (0, 0)
+        self._forgotten = False
 
     def forget(self) -> None:
         """The terminal may show anything now: the next frames count alone."""
-        with self._lock:
+        # Without the lock: a signal (SIGCONT, which comes with a hangup too) calls this in the middle of a drawing.
+        self._forgotten = True
+
+    def _begin(self) -> None:
+        if self._forgotten:
+            self._forgotten = False
             for rows in (self._wanted, self._shown, self._drawn):
                 rows.clear()
 
@@ -164,6 +170,7 @@ class Canvas:
         if pieces[0] or len(pieces) < 5 or pieces[1] is None or any("\x1b" in text for text in pieces[::4]):
             return False
         with self._lock:
+            self._begin()
             looks = PLAIN, PLAIN.of_blanks
             y = x = 0
             for i in range(0, len(pieces), 4):
@@ -188,6 +195,7 @@ class Canvas:
     def update(self) -> str:
         """What makes the terminal show the picture."""
         with self._lock:
+            self._begin()
             out: list[str] = []
             now = PLAIN
             for y in sorted(self._drawn):
