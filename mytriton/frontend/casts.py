@@ -31,7 +31,7 @@ def _cast(
     old = s.scalar_type(item)
     if isinstance(old, PointerType) or isinstance(to, PointerType):
         return _pointer_cast(s, span, input, to)
-    if bitcast is not None and s.known(bitcast, "`bitcast`"):
+    if s.flag(bitcast, "bitcast"):
         return _bitcast(s, span, input, to)
     if rounding is not None and old != to:  # as in Triton, what stays as it is may say anything
         return _rounded(s, span, input, to, rounding)

@@ -132,6 +132,10 @@ class Findings:
         hint = self.hints_on.get(item, hint) if isinstance(item, Value) else hint
         raise Mistake("MT210", f"{what} must be a constexpr, but {self.describe(operand)} is not", operand.span, hint)
 
+    def flag(self, operand: Operand | None, name: str) -> bool:
+        """Whether a compile-time argument is given and true."""
+        return operand is not None and bool(self.known(operand, f"`{name}`"))
+
     def known_int(self, operand: Operand, what: str) -> int:
         """A compile-time integer."""
         value = self.known(operand, what)

@@ -106,7 +106,7 @@ def _load(
     hints: dict[str, Any] = {
         "cache": _word(s, cache_modifier, "cache_modifier", (".ca", ".cg", ".cs", ".cv")).removeprefix("."),
         "eviction": _word(s, eviction_policy, "eviction_policy", EVICTION),
-        "volatile": volatile is not None and bool(s.known(volatile, "`volatile`")),
+        "volatile": s.flag(volatile, "volatile"),
     }
     if isinstance(pointer.item, Window):
         _no_mask(pointer, mask or other)

@@ -36,7 +36,7 @@ def _reduce(
 ) -> Value:
     """`value`, made of `input`, with an axis or all axes combined by `op`."""
     shape = shape_of(value.type)
-    keep = keep_dims is not None and bool(s.known(keep_dims, "`keep_dims`"))
+    keep = s.flag(keep_dims, "keep_dims")
     axis = given(axis)
     if axis is not None and isinstance(axis.item, Tuple):
         hint = "reduce one axis after the other, or all of them with axis=None"
@@ -93,7 +93,7 @@ def _extremum(function: Callable[..., Any], op: type[Op], of_nan: type[Op]) -> N
         keep_dims: Operand | None = None,
         propagate_nan: Operand | None = None,
     ) -> Item:
-        if return_indices is not None and s.known(return_indices, "`return_indices`"):
+        if s.flag(return_indices, "return_indices"):
             return Tuple(_with_indices(s, input, axis, keep_dims, op, name))
         value, element = numbers(s, input, name)
         if element.bits < 32:
@@ -128,7 +128,7 @@ def _with_indices(
     others = s.builder.constant(shape[number] - 1, i32, shape)
     first = add(ops.Select, condition=found, if_true=index, if_false=others)
     where = add(ops.Reduce, source=first, axis=number, combine="minimum")
-    if keep_dims is not None and s.known(keep_dims, "`keep_dims`"):
+    if s.flag(keep_dims, "keep_dims"):
         return s.reshape(best, kept), s.reshape(where, kept)
     return best, where
 

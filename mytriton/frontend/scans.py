@@ -128,7 +128,7 @@ def _reduce(
 ) -> Item:
     values, combine = _blocks(s, input), _by_function(s, combine_fn, span)
     shape, along = shape_of(values[0].type), given(axis)
-    keep = keep_dims is not None and bool(s.known(keep_dims, "`keep_dims`"))
+    keep = s.flag(keep_dims, "keep_dims")
     if along is None:
         values, number, kept = [s.reshape(v, (prod(shape),)) for v in values], 0, (1,) * len(shape)
     else:
@@ -146,7 +146,7 @@ def _associative_scan(
 ) -> Item:
     values = _blocks(s, input)
     number = axis_argument(s, axis, len(shape_of(values[0].type)), s.describe(input))
-    backwards = reverse is not None and bool(s.known(reverse, "`reverse`"))
+    backwards = s.flag(reverse, "reverse")
     return _result(input, scanned(s, values, number, backwards, _by_function(s, combine_fn, span)))
 
 
@@ -166,7 +166,7 @@ def _cumulative(function: Callable[..., Any], op: type[ops.Binary]) -> None:
         if not shape_of(value.type):
             hint = "a scan takes a block: tl.arange and tl.load make such"
             raise Mistake("MT221", f"{s.describe(input)} has no axis to go along", input.span, hint)
-        backwards = reverse is not None and bool(s.known(reverse, "`reverse`"))
+        backwards = s.flag(reverse, "reverse")
         value = s.builder.cast(value, sum_type(s, element, dtype, name))
         return scanned(s, [value], number, backwards, _by(s, op))[0]
 
