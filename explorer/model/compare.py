@@ -8,19 +8,11 @@ from difflib import SequenceMatcher, unified_diff
 
 from explorer.model.backend_result import Result
 from explorer.model.past_runs import outcome
-from explorer.model.resources import NUMBERS, Figures, delta, figures
+from explorer.model.resources import NUMBERS, WORDS, Figures, delta, figures
 from explorer.model.result import StageView
 from explorer.model.session import Session
 from explorer.model.units import seconds_text
 
-_NAMES = {
-    "registers": "registers a thread",
-    "shared": "shared memory, bytes",
-    "spills": "spills, bytes",
-    "stack": "stack, bytes",
-    "occupancy": "occupancy, %",
-    "instructions": "SASS instructions",
-}
 _WIDTH = 26
 
 
@@ -41,7 +33,7 @@ def table(a: Session, b: Session, run: str = "r runs, B benches both") -> list[s
     rows.append(_row("", "A", "B"))
     ours, theirs = measured(a.result), measured(b.result)
     for name in NUMBERS:
-        rows.append(_row(_NAMES[name], *_cells(getattr(ours, name), getattr(theirs, name))))
+        rows.append(_row(WORDS[name], *_cells(getattr(ours, name), getattr(theirs, name))))
     if ours.limits or theirs.limits:
         rows.append(f"{'occupancy is limited by':<{_WIDTH}}  A: {ours.limits or '-'}   B: {theirs.limits or '-'}")
     rows += [_times(a, b, run), "", f"{'':<{_WIDTH}}{'operations':>24}{'lines':>24}"]

@@ -26,6 +26,15 @@ class Figures:
 
 #: The figures that are numbers, in the order in which they are shown.
 NUMBERS = tuple(f.name for f in fields(Figures) if f.name != "limits")
+#: What they are called where there is room for it.
+WORDS = {
+    "registers": "registers a thread",
+    "shared": "shared memory, bytes",
+    "spills": "spills, bytes",
+    "stack": "stack, bytes",
+    "occupancy": "occupancy, %",
+    "instructions": "SASS instructions",
+}
 
 
 def figures(cubin: StageView | None, sass: StageView | None) -> Figures:

@@ -8,20 +8,12 @@ from pathlib import Path
 from explorer.model import report
 from explorer.model.compare import measured
 from explorer.model.failure import given
+from explorer.model.resources import WORDS
 from explorer.model.result import StageView
 from explorer.model.runs import run_summary
 from explorer.model.session import Session
 from explorer.model.stages import delta
 from explorer.share.record import Made, command
-
-_FIGURES = {
-    "registers": "registers a thread",
-    "shared": "shared memory, bytes",
-    "spills": "spills, bytes",
-    "stack": "stack, bytes",
-    "occupancy": "occupancy, %",
-    "instructions": "SASS instructions",
-}
 
 
 def title(session: Session) -> str:
@@ -51,7 +43,7 @@ def check(session: Session) -> str:
 def figures(session: Session) -> list[tuple[str, str]]:
     """What the build takes of the GPU."""
     found = measured(session.result)
-    rows = [(words, str(value)) for name, words in _FIGURES.items() if (value := getattr(found, name)) is not None]
+    rows = [(words, str(value)) for name, words in WORDS.items() if (value := getattr(found, name)) is not None]
     return [*rows, ("occupancy is limited by", found.limits)] if found.limits else rows
 
 
