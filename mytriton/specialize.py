@@ -14,7 +14,7 @@ from mytriton import types
 from mytriton.arrays import DTYPES, ArrayInfo, array_info
 from mytriton.diagnostics import LaunchError
 from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
-from mytriton.frontend.names import SIGNATURE_TYPES
+from mytriton.frontend.names import SIGNATURE_TYPES, split_signature
 from mytriton.ir.core import ParamInfo
 from mytriton.keys import spelled
 from mytriton.language import constexpr
@@ -203,7 +203,7 @@ def parse_signature(kernel: Kernel, signature: str = "", constexprs: Mapping[str
     if unknown:
         names = ", ".join(p.name for p in kernel.params)
         raise LaunchError(f"`{kernel.name}` has no parameter `{unknown[0]}`; its parameters are {names}")
-    entries = [e.strip() for e in _split(signature)] if signature.strip() else []
+    entries = split_signature(signature) if signature.strip() else []
     annotated = not entries
     params: list[tuple[str, Type, ParamInfo]] = []
     constants: list[tuple[str, Any]] = []
@@ -246,22 +246,6 @@ def parse_signature(kernel: Kernel, signature: str = "", constexprs: Mapping[str
 def _missing(kernel: Kernel, param: KernelParam, hint: str) -> str:
     what = "constexpr parameter" if param.is_constexpr else "parameter"
     return f"the {what} `{param.name}` of `{kernel.name}` is not given; {hint}"
-
-
-def _split(signature: str) -> list[str]:
-    """The entries between commas, except commas inside parentheses or quotes."""
-    entries, depth, quote = [""], 0, ""
-    for c in signature:
-        if quote:
-            quote = "" if c == quote else quote
-        elif c in "\"'":
-            quote = c
-        depth += (c in "([") - (c in ")]") if not quote else 0
-        if c == "," and not depth and not quote:
-            entries.append("")
-        else:
-            entries[-1] += c
-    return entries
 
 
 def _literal(entry: str) -> Any:

@@ -11,7 +11,7 @@ from explorer.model.literals import literal
 from explorer.model.result import ExampleInfo, ParamView
 from explorer.model.session import BACKENDS, Session
 from explorer.model.settings import CHOICES, WARPS, Settings
-from mytriton.frontend.names import SIGNATURE_TYPES
+from mytriton.frontend.names import SIGNATURE_TYPES, split_signature
 from mytriton.target import CHIPS
 
 #: What a field is about: a runtime parameter's type, a constexpr, a value of the example, or one of `choices`.
@@ -124,23 +124,6 @@ def _told(value: Any) -> Any:
     return {"tuple": [_told(item) for item in value]} if isinstance(value, tuple) else value
 
 
-def split(signature: str) -> list[str]:
-    """The entries of a signature."""
-    entries, depth, quote = [""], 0, ""
-    for c in signature:
-        if quote:
-            quote = "" if c == quote else quote
-        elif c in "\"'":
-            quote = c
-        else:
-            depth += (c in "([") - (c in ")]")
-        if c == "," and not depth and not quote:
-            entries.append("")
-        else:
-            entries[-1] += c
-    return [entry.strip() for entry in entries]
-
-
 class Form:
     """The fields of the selected kernel and example."""
 
@@ -217,8 +200,8 @@ def _said(example: ExampleInfo, name: str) -> str:
 
 def _parameters(session: Session, params: Sequence[ParamView], known: ExampleInfo | None) -> Iterator[Field]:
     settings, result, info = session.settings, session.result, session.kernel_info
-    compiled = split(result.signature) if info is not None and result.kernel == info.name else []
-    given = split(settings.signature) if settings.signature.strip() else []
+    compiled = split_signature(result.signature) if info is not None and result.kernel == info.name else []
+    given = split_signature(settings.signature) if settings.signature.strip() else []
     for at, param in enumerate(params):
         now = compiled[at] if len(compiled) == len(params) else ""
         if known is None:

@@ -30,6 +30,23 @@ SIGNATURE_TYPES: dict[str, ScalarType] = {
 }
 
 
+def split_signature(signature: str) -> list[str]:
+    """The entries between commas, except commas inside parentheses or quotes."""
+    entries, depth, quote = [""], 0, ""
+    for c in signature:
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "\"'":
+            quote = c
+        else:
+            depth += (c in "([") - (c in ")]")
+        if c == "," and not depth and not quote:
+            entries.append("")
+        else:
+            entries[-1] += c
+    return [entry.strip() for entry in entries]
+
+
 def used_names(node: FunctionNode) -> tuple[str, ...]:
     """The names the body reads that no parameter or assignment of the function binds, in order of first use."""
     arguments = node.args

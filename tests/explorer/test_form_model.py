@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from explorer.engine.messages import CompileStarted, ModuleRead
-from explorer.model.form import Field, Form, plain_text, split
+from explorer.model.form import Field, Form, plain_text
 from explorer.model.result import ExampleInfo, KernelInfo, ModuleInfo, ParamView
 from explorer.model.session import Session
 from explorer.model.settings import Settings
+from mytriton.frontend.names import split_signature
 
 EXAMPLE = ExampleInfo(
     "case(n=100, dtype='a')",
@@ -170,7 +171,7 @@ def test_the_hint_of_divisibility() -> None:
 def test_texts_of_values_and_entries_of_signatures() -> None:
     values = [1.5, "a", None, {"dtype": "fp32"}, {"constexpr": 3}, {"tuple": [1]}, {"tuple": []}]
     assert [plain_text(value) for value in values] == ["1.5", "'a'", "None", "fp32", "3", "(1,)", "()"]
-    assert split("*fp32:16, (1, 2), 'a, b', i32") == ["*fp32:16", "(1, 2)", "'a, b'", "i32"]
+    assert split_signature("*fp32:16, (1, 2), 'a, b', i32") == ["*fp32:16", "(1, 2)", "'a, b'", "i32"]
 
 
 def test_a_run_before_a_change_is_stale() -> None:
