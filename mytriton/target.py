@@ -61,6 +61,11 @@ class Target:
         return 32 * self.num_warps
 
     @property
+    def generation(self) -> int:
+        """The chip's number, of which the instructions it has depend: 90 of `sm_90a`."""
+        return int(self.chip.removeprefix("sm_").rstrip("a"))
+
+    @property
     def max_programs(self) -> int:
         """The largest grid extent along axis 0 that the compiled code assumes; the launcher refuses a larger grid.
 

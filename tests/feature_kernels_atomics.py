@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
 import mytriton as triton
@@ -102,6 +103,43 @@ def masked_off(block):
         args={"x": x.copy(), "out": np.full_like(x, -1), "BLOCK": block},
         grid=1,
         expected={"out": np.where(even, x, 0), "x": np.where(even, x + 5, x)},
+    )
+
+
+@triton.jit
+def halves_kernel(x, sums, words, out, BLOCK: tl.constexpr):
+    """Sums of 16 bits that are exact, whatever the order, and words of 16 bits of which the second half is changed."""
+    offs = tl.arange(0, BLOCK)
+    v = tl.load(x + offs)
+    tl.atomic_add(sums + offs % 2, v, mask=offs < BLOCK - 3)
+    tl.store(out + offs, tl.atomic_add(sums + 2 + offs, v))
+    tl.atomic_add(sums + 2 + BLOCK, tl.sum(v, 0), sem="relaxed")
+    word = words.dtype.element_ty
+    tl.atomic_cas(words + offs, offs.to(word), (offs * 0 + 7).to(word))
+    two = tl.atomic_cas(words + BLOCK + 1, tl.cast(2, word), tl.cast(3, word))
+    tl.atomic_cas(words + BLOCK, tl.cast(1, word), two)
+
+
+@halves_kernel.example(dtype="float16", word="int16")
+@halves_kernel.example(dtype="bfloat16", word="uint16")
+@halves_kernel.example(dtype="float16", word="bfloat16")
+def halves(dtype, word, block=64):
+    float_, word_ = (ml_dtypes.bfloat16 if name == "bfloat16" else np.dtype(name) for name in (dtype, word))
+    x = (np.arange(block) % 5 - 2).astype(float_)
+    sums, words = np.zeros(block + 3, float_), np.arange(block + 2).astype(word_)
+    words[block // 2 :] += np.array(1, word_)
+    words[block:] = 1, 2
+    kept = np.arange(block) < block - 3
+    expected = sums.copy()
+    expected[:2] = [x[kept & (np.arange(block) % 2 == i)].astype(np.float32).sum() for i in range(2)]
+    expected[2:-1], expected[-1] = x, x.astype(np.float32).sum()
+    changed = words.copy()
+    changed[: block // 2] = 7
+    changed[block:] = 2, 3
+    return triton.Example(
+        args={"x": x, "sums": sums, "words": words, "out": np.ones(block, float_), "BLOCK": block},
+        grid=1,
+        expected={"sums": expected, "words": changed, "out": np.zeros(block, float_)},
     )
 
 

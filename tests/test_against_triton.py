@@ -67,6 +67,7 @@ UNDEFINED = {
 #: Examples that Triton's interpreter gets wrong: it lacks arithmetic in bfloat16, and does not round to it.
 INTERPRETED_WRONG = {
     "cast(source='f32', to='bf16')",
+    "halves(dtype='float16', word='bfloat16')",
     "product(m=8, k=32, n=8, dtype='bfloat16', warps=8)",
     "rms_norm_backward(rows=7, columns=100, programs=3, mode=0, affine=True)",
     "saxpy(dtype='bf16', n=1000)",

@@ -34,7 +34,8 @@ def _check_type(s: Semantics, kind: str, name: str, pointer: Operand, type_: Poi
         return
     if element.bits < 32:
         hint = "keep an array of float32 or int32 for it" if kind == "add" else "use an array of 32 or 64 bits"
-        message = f"{name} takes elements of 32 or 64 bits, not {element}: {s.describe(pointer)}"
+        more = {"add": ", and float16 and bfloat16", "cas": ", and of 16"}.get(kind, "")
+        message = f"{name} takes elements of 32 or 64 bits{more}, not {element}: {s.describe(pointer)}"
     else:
         hint = "cast the pointer: pointer.to(tl.pointer_type(tl.int32))"
         message = f"{name} takes integers, not {element}: {s.describe(pointer)}"

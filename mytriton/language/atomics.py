@@ -3,8 +3,9 @@
 Each reads the elements at `pointer`, writes something made of them and of what is given, and returns what it read; a
 scalar pointer means once a program. Nothing comes between reading and writing an element; elements with one address are
 done one after the other, in any order. Elements whose `mask` is false touch no memory and give 0. Elements have 32 or
-64 bits. `sem` ("acq_rel" by default, "acquire", "release", "relaxed") orders it among the other accesses of the thread,
-and `scope` ("gpu" by default, "cta", "sys") says for whom; a backend may order more.
+64 bits; those of 16 bits can be compared and swapped, and floats of 16 bits be added. `sem` ("acq_rel" by default,
+"acquire", "release", "relaxed") orders it among the other accesses of the thread, and `scope` ("gpu" by default, "cta",
+"sys") says for whom; a backend may order more.
 """
 
 from __future__ import annotations

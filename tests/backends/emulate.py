@@ -167,6 +167,11 @@ static float __ull2float_rz(unsigned long long x) { return toward_zero(x, (float
 EXTREMES(int) EXTREMES(unsigned) EXTREMES(long long) EXTREMES(unsigned long long)
 static float mt_f16_to_f32(unsigned short h) { return (float)bits<_Float16>(h); }
 static unsigned short mt_f32_to_f16(float x) { return bits<unsigned short>((_Float16)x); }
+static unsigned short mt_atomic_add_f16(unsigned short* p, unsigned short x) {
+    unsigned short old = *p;
+    *p = bits<unsigned short>((_Float16)(bits<_Float16>(old) + bits<_Float16>(x)));
+    return old;
+}
 static const char* launch(const std::function<void()>& kernel, Index grid, int count, bool together, bool upwards) {
     turn = upwards ? count - 1 : 0;
     fault.clear();
@@ -184,8 +189,10 @@ static const char* launch(const std::function<void()>& kernel, Index grid, int c
 """
 
 #: The helpers that hold PTX instructions, defined and declared; the shim has its own of the same names.
-_ASSEMBLY = re.compile(r"__device__ [\w ]+ \w+\([\w ]+\) \{\n(?:(?!\}).*\n)*?\s*asm\((?:.*\n)*?\}(?:\n|$)")
-_DECLARED = re.compile(r"^__device__ [\w ]+ (mt_f16_to_f32|mt_f32_to_f16)\(.*\);\n", re.MULTILINE)
+_ASSEMBLY = re.compile(
+    r"__device__ [\w ]+ \w+\([\w *,]+\) \{\n(?:(?!\}).*\n)*?\s*asm(?: volatile)?\((?:.*\n)*?\}(?:\n|$)"
+)
+_DECLARED = re.compile(r"^__device__ [\w ]+ (mt_f16_to_f32|mt_f32_to_f16|mt_atomic_add_f16)\(.*\);\n", re.MULTILINE)
 _CHECKS = "signed-integer-overflow,integer-divide-by-zero,shift,float-cast-overflow,bool"
 _SIGNATURE = re.compile(r"^(?:void )?(\w+)\((.*)\) \{$", re.MULTILINE)
 

@@ -18,8 +18,13 @@ MISTAKES = [
     ),
     (
         "tl.atomic_add(b, 1)",
-        "MT228 tl.atomic_add takes elements of 32 or 64 bits, not i16: `b` (ptr<i16>)",
+        "MT228 tl.atomic_add takes elements of 32 or 64 bits, and float16 and bfloat16, not i16: `b` (ptr<i16>)",
         "keep an array of float32 or int32 for it",
+    ),
+    (
+        "tl.atomic_max(b, 1)",
+        "MT228 tl.atomic_max takes elements of 32 or 64 bits, not i16: `b` (ptr<i16>)",
+        "use an array of 32 or 64 bits",
     ),
     (
         "tl.atomic_and(f, 1)",

@@ -24,6 +24,30 @@ def instruction(kind: str, element: ScalarType) -> str:
     return _BITS.get(kind) or (kind if element.signed else _UNSIGNED.get(kind, kind))
 
 
+def added_in_a_loop(
+    stem: str, result: str, operands: tuple[str, str], element: ScalarType, order: str, pointer_type: str
+) -> list[str]:
+    """Lines that add to a float and leave in `result` what was there, by comparing and swapping until nothing came
+    between: the addition is MLIR's own, which later passes widen where the machine has none of that type."""
+    s, held, bits, (pointer, value) = stem, element.signless, f"i{element.bits}", operands
+    return [
+        f"{s}_first = llvm.load volatile {pointer} {{alignment = {element.bytes} : i64}} : {pointer_type} -> {bits}",
+        f"{s}_last = scf.while ({s}_seen = {s}_first) : ({bits}) -> {bits} {{",
+        f"  {s}_before = arith.bitcast {s}_seen : {bits} to {held}",
+        f"  {s}_sum = arith.addf {s}_before, {value} : {held}",
+        f"  {s}_new = arith.bitcast {s}_sum : {held} to {bits}",
+        f"  {s}_pair = llvm.cmpxchg {pointer}, {s}_seen, {s}_new {order} : {pointer_type}, {bits}",
+        f"  {s}_found = llvm.extractvalue {s}_pair[0] : !llvm.struct<({bits}, i1)>",
+        f"  {s}_again = arith.cmpi ne, {s}_found, {s}_seen : {bits}",
+        f"  scf.condition({s}_again) {s}_found : {bits}",
+        "} do {",
+        f"^bb0({s}_next: {bits}):",
+        f"  scf.yield {s}_next : {bits}",
+        "}",
+        f"{result} = arith.bitcast {s}_last : {bits} to {held}",
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class AtomicBlock:
     """An atomic operation on `size` elements."""
@@ -92,6 +116,11 @@ def _load(text: Text, name: str, base: str, type_: str, size: int) -> None:
 def _update(text: Text, what: AtomicBlock) -> None:
     """`%found`: what was at `%address`."""
     held, bits = what.element.signless, f"i{what.element.bits}"
+    if what.kind == "add" and what.element.bits == 16:
+        operands = "%address", "%value"
+        for line in added_in_a_loop("%add", "%found", operands, what.element, "acq_rel acquire", POINTER):
+            text.write(line)
+        return
     if what.kind != "cas":
         name = instruction(what.kind, what.element)
         text.write(f"%found = llvm.atomicrmw {name} %address, %value acq_rel : {POINTER}, {held}")

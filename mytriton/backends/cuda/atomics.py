@@ -32,12 +32,48 @@ def call(helper: Callable[..., str], op: ops.Atomic, element: ScalarType, pointe
     one of `texts`."""
     suffix = "_system" if op.scope == "sys" else ""
     name = _NAMES[op.kind] + suffix
-    if element.kind == "float" and (op.kind in ("max", "min", "cas") or (op.kind == "xchg" and element != f32)):
+    if op.kind == "add" and element.bits == 16:
+        return helper(f"mt_atomic_add_{element}{suffix}", pointer, *operands)
+    if element.kind == "int" and element.bits == 16 and element.signed:
+        return f"(short)atomicCAS{suffix}((unsigned short*)({pointer}), {', '.join(operands)})"
+    by_bits = op.kind in ("max", "min", "cas") or (op.kind == "xchg" and element != f32)
+    if element.kind == "float" and element.bits > 16 and by_bits:
         return helper(f"mt_atomic_{op.kind}_{element}", pointer, *operands)
     if element.kind == "int" and element.bits == 64 and element.signed and op.kind in _BITS:
         word = "unsigned long long"
         return f"(long long){name}(({word}*)({pointer}), {', '.join(f'({word}){text}' for text in operands)})"
     return f"{name}({', '.join([pointer, *operands])})"
+
+
+_HALF_ADD = """\
+unsigned short mt_atomic_add_{0}{1}(unsigned short* p, unsigned short x) {{
+    unsigned short old;
+    asm volatile("atom{2}.add.noftz.{0} %0, [%1], %2;" : "=h"(old) : "l"(p), "h"(x) : "memory");
+    return old;
+}}"""
+# As mt_f32_to_bf16 before sm_80, which no helper may call. Bits are compared, so a NaN ends the loop as well.
+_BF16_LOOP = """\
+unsigned short mt_atomic_add_bf16{0}(unsigned short* p, unsigned short x) {{
+    unsigned short seen = *(volatile unsigned short*)p, old;
+    do {{
+        old = seen;
+        float sum = __uint_as_float((unsigned)old << 16) + __uint_as_float((unsigned)x << 16);
+        unsigned bits = __float_as_uint(sum);
+        unsigned short rounded = sum != sum ? 0x7fff : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+        seen = atomicCAS{0}(p, old, rounded);
+    }} while (seen != old);
+    return old;
+}}"""
+
+
+def half_texts(has_bf16: bool) -> dict[str, str]:
+    """Additions of 16 bits, for which only headers have functions; bfloat16 has an instruction from sm_90 on."""
+    found: dict[str, str] = {}
+    for suffix, scope in (("", ""), ("_system", ".sys")):
+        found[f"mt_atomic_add_f16{suffix}"] = _HALF_ADD.format("f16", suffix, scope)
+        loop = _HALF_ADD.format("bf16", suffix, scope) if has_bf16 else _BF16_LOOP.format(suffix)
+        found[f"mt_atomic_add_bf16{suffix}"] = loop
+    return found
 
 
 def texts() -> dict[str, str]:

@@ -6,6 +6,7 @@ may evaluate any of them at compile time.
 
 from __future__ import annotations
 
+from mytriton.backends.cuda.atomics import half_texts
 from mytriton.backends.cuda.atomics import texts as _atomic_texts
 from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.exp2 import COEFFICIENTS, HIGHEST, LOWEST
@@ -244,8 +245,9 @@ class Prelude:
     """Collects the helper functions of one kernel."""
 
     def __init__(self, target: Target) -> None:
-        has_instruction = int(target.chip.removeprefix("sm_").rstrip("a")) >= 80
-        self._texts = {**_TEXTS, "mt_f32_to_bf16": _BF16_INSTRUCTION if has_instruction else _BF16_INTEGER}
+        generation = target.generation
+        self._texts = {**_TEXTS, "mt_f32_to_bf16": _BF16_INSTRUCTION if generation >= 80 else _BF16_INTEGER}
+        self._texts |= {name: f"__device__ {text}" for name, text in half_texts(generation >= 90).items()}
         self._used: dict[str, None] = {}
 
     def call(self, function: str, *arguments: str, width: int | None = None, hint: str = "") -> str:

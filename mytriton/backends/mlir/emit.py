@@ -166,7 +166,9 @@ class _Emitter:
         result = self.context.result(op)
         match op:
             case ops.Atomic():
-                write_atomic(self.context, op, result, self.positions.owner(self.laid_out.layouts[op.pointer]))
+                write_atomic(
+                    self.context, op, result, self.positions.owner(self.laid_out.layouts[op.pointer]), self.target
+                )
                 return result
             case ops.AddPtr():
                 return self.form.add(op, result)

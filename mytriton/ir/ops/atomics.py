@@ -52,5 +52,6 @@ class Atomic(Op):
 
 def takes(kind: str, element: ScalarType) -> bool:
     """Whether an atomic operation takes elements of a type."""
-    wide = element.bits in (32, 64)
-    return wide and (element.kind == "int" or kind not in ("and", "or", "xor"))
+    if element.bits == 16:
+        return kind == "cas" or (kind == "add" and element.kind == "float")
+    return element.bits in (32, 64) and (element.kind == "int" or kind not in ("and", "or", "xor"))
