@@ -119,11 +119,14 @@ class ExplorerApp(TypedAhead, OpenFiles):
         for number in (signal.SIGHUP, signal.SIGTERM):
             with suppress(NotImplementedError, RuntimeError):  # not the main thread: in tests
                 loop.add_signal_handler(number, self._hang_up)
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.take_signals(loop)
 
     def on_resize(self, event: events.Resize) -> None:
         """What a terminal does with its rows when its size changes, terminals do not agree on."""
         if isinstance(self._driver, TerminalDriver):
             self._driver.forget()
+            self.screen.refresh()  # all of it: where the size is what it was, Textual draws what changed alone
 
     @on(TerminalGone)
     def _hang_up(self) -> None:

@@ -151,16 +151,10 @@ class Canvas:
         self._shown: dict[int, Row] = {}
         self._drawn: set[int] = set()
         self._cursor = self._shown_cursor = (0, 0)
-        self._forgotten = False
 
     def forget(self) -> None:
         """The terminal may show anything now: the next frames count alone."""
-        # Without the lock: a signal (SIGCONT, which comes with a hangup too) calls this in the middle of a drawing.
-        self._forgotten = True
-
-    def _begin(self) -> None:
-        if self._forgotten:
-            self._forgotten = False
+        with self._lock:
             for rows in (self._wanted, self._shown, self._drawn):
                 rows.clear()
 
@@ -170,7 +164,6 @@ class Canvas:
         if pieces[0] or len(pieces) < 5 or pieces[1] is None or any("\x1b" in text for text in pieces[::4]):
             return False
         with self._lock:
-            self._begin()
             looks = PLAIN, PLAIN.of_blanks
             y = x = 0
             for i in range(0, len(pieces), 4):
@@ -195,7 +188,6 @@ class Canvas:
     def update(self) -> str:
         """What makes the terminal show the picture."""
         with self._lock:
-            self._begin()
             out: list[str] = []
             now = PLAIN
             for y in sorted(self._drawn):

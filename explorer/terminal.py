@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import threading
 from collections import deque
 from typing import Any, TextIO, cast
@@ -103,6 +105,20 @@ class TerminalDriver(LinuxDriver):
         self._output = Output(cast(TextIO, self._file))
         self._file: Any = self._output
 
+    def take_signals(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Stop and go on between two steps of the loop: in the middle of a drawing, where Textual's own handlers may
+        find it, this thread holds what the thread that writes waits for."""
+        loop.add_signal_handler(signal.SIGTSTP, self._sigtstp_application)
+        loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
+
+    def _sigcont_application(self, *_: object) -> None:
+        if self._auto_restart and self._writes():  # it was stopped in another way: there must not be two who read
+            self.suspend_application_mode()
+        super()._sigcont_application()  # type: ignore[no-untyped-call]
+
+    def _writes(self) -> bool:
+        return self._writer_thread is not None and self._writer_thread.is_alive()
+
     def start_application_mode(self) -> None:
         """Take the screen, which may show anything."""
         self.forget()
@@ -133,10 +149,10 @@ class TerminalDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         """Write, unless the thread that does it has ended because nothing can be written any more."""
-        if self._writer_thread is not None and self._writer_thread.is_alive() and (data := self._output.offer(data)):
+        if self._writes() and (data := self._output.offer(data)):
             super().write(data)
 
     def close(self) -> None:
         """Wait for the thread that writes, if it is there."""
-        if self._writer_thread is not None and self._writer_thread.is_alive():
+        if self._writes():
             super().close()

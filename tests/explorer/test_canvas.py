@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import random
-import threading
 
 import pyte
 import pytest
 
-from explorer.canvas import Canvas, Look, Row
+from explorer.canvas import Canvas
 from explorer.terminal import FRAME, Output
 
 RED, BLUE, PLAIN = "38;2;200;0;0;48;2;16;15;15", "1;38;2;0;0;200;48;2;16;15;15", "38;2;255;252;240;48;2;16;15;15"
@@ -58,24 +57,6 @@ def test_what_was_forgotten_is_written_again() -> None:
     canvas, frame = Canvas(), at(1, 1, (PLAIN, "text"))
     first = written(canvas, frame)
     canvas.forget()
-    assert written(canvas, frame) == first
-
-
-def test_a_signal_may_forget_in_the_middle_of_a_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
-    canvas, frame = Canvas(), at(1, 1, (PLAIN, "text"))
-    first = written(canvas, frame)
-    put = Row.put
-
-    def interrupted(row: Row, x: int, text: str, looks: tuple[Look, Look]) -> int:
-        canvas.forget()
-        return put(row, x, text, looks)
-
-    with monkeypatch.context() as signalled:
-        signalled.setattr(Row, "put", interrupted)
-        drawing = threading.Thread(target=canvas.draw, args=(frame,), daemon=True)
-        drawing.start()
-        drawing.join(20)
-        assert not drawing.is_alive()
     assert written(canvas, frame) == first
 
 
