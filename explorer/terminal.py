@@ -114,7 +114,7 @@ class TerminalDriver(LinuxDriver):
     def _sigcont_application(self, *_: object) -> None:
         if self._auto_restart and self._writes():  # it was stopped in another way: there must not be two who read
             self.suspend_application_mode()
-        super()._sigcont_application()  # type: ignore[no-untyped-call]
+        super()._sigcont_application()
 
     def _writes(self) -> bool:
         return self._writer_thread is not None and self._writer_thread.is_alive()
