@@ -212,9 +212,10 @@ def scalars(x, out, n):
     tl.store(out + 3, tl.clamp(n, 0, 5))
     tl.store(out + 4, tl.cdiv(n, 4))
     tl.store(out + 5, tl.exp2(3))
+    tl.store(out + 6, tl.pow(-v, n))
 
 
 def test_scalars_promotion_and_integers(run):
-    x, out = np.array([1.5], f32), np.zeros(6, f32)
+    x, out = np.array([1.5], f32), np.zeros(7, f32)
     run(scalars, 1, x, out, 9)
-    assert out.tolist() == [2.25, 4.0, np.float32(1.5**1.5), 5.0, 3.0, 8.0]
+    assert out.tolist() == [2.25, 4.0, np.float32(1.5**1.5), 5.0, 3.0, 8.0, np.float32(-(1.5**9))]

@@ -71,7 +71,7 @@ class Calls(Loops):
             for diagnostic in error.diagnostics:
                 semantics.report(diagnostic if diagnostic.span is not None else replace(diagnostic, span=call.span))
             return POISON
-        scope = self._parameters(kernel, bound, tree, call)
+        scope = self._parameters(kernel, bound, tree, call, compile_time)
         outer = semantics.kernel, self.loops, self.compile_time
         try:
             with self.region(call.span, semantics.builder.ops):
@@ -112,17 +112,22 @@ class Calls(Loops):
             self._trees[key] = parse(kernel, *key)
         return self._trees[key]
 
-    def _parameters(self, kernel: Kernel, bound: Mapping[str, Operand], tree: t.Tree, call: t.Call) -> Scope:
-        """The names that a helper starts with."""
+    def _parameters(
+        self, kernel: Kernel, bound: Mapping[str, Operand], tree: t.Tree, call: t.Call, compile_time: bool
+    ) -> Scope:
+        """The names that a helper starts with. As in Triton a constexpr parameter may get a run-time value, and is an
+        error only where a constexpr is needed."""
         scope = Scope()
         for param in kernel.params:
             operand = bound.get(param.name)
             item = as_item(param.default) if operand is None else operand.item
-            if param.is_constexpr and operand is not None:
+            constexpr = param.is_constexpr
+            if constexpr and operand is not None:
                 what = f"the constexpr parameter `{param.name}` of `{kernel.name}`"
-                item = as_item(self.semantics.known(operand, what))
+                constexpr = compile_time or self.semantics.says_constexpr(operand, what)
+                item = as_item(self.semantics.known(operand, what)) if constexpr else item
             scope.bind(param.name, item, replace(param.span, unit=tree.span.unit, call_site=call.span))
-            if param.is_constexpr:
+            if constexpr:
                 scope.constexprs.add(param.name)
         return scope
 

@@ -97,7 +97,8 @@ def _to_tensor(s: Semantics, span: Span, x: Operand) -> Item:
 
 @builtin(tl.constexpr)
 def _constexpr(s: Semantics, span: Span, value: Operand) -> Item:
-    return Known(s.known(value, "the argument of tl.constexpr"))
+    what = "the argument of tl.constexpr"
+    return Known(s.known(value, what)) if s.says_constexpr(value, what) else value.item
 
 
 def _dtype(s: Semantics, span: Span, name: Operand) -> Item:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import mytriton
+from mytriton import language
 from mytriton.frontend.kernel import Helper, Kernel, Unresolved
 from mytriton.frontend.names import last_name, lookup_among, resolve
 from mytriton.frontend.syntax import FunctionNode, nodes
@@ -29,9 +30,18 @@ def function_value(node: FunctionNode, names: Mapping[str, Any], read: Callable[
     if is_jit(node, names):
         return Helper(read)
     decorators = [resolve(decorator, lookup_among(names)) for decorator in node.decorator_list]
-    if any(value is mytriton.constexpr_function for value in decorators):
+    if any(value is mytriton.constexpr_function or value is language.constexpr for value in decorators):
         return Helper(read, compile_time=True)
-    return JIT_WRAPPER if wraps_jit(node, names) else Unresolved("it is an ordinary Python function")
+    if wraps_jit(node, names):
+        return JIT_WRAPPER
+    return Unresolved("it is an ordinary Python function", returned=_returned(node))
+
+
+def _returned(node: FunctionNode) -> ast.expr | None:
+    """What a function without parameters or decorators returns, if it does nothing else."""
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    plain = not node.decorator_list and not any(ast.iter_child_nodes(node.args))
+    return body[0].value if plain and len(body) == 1 and isinstance(body[0], ast.Return) else None
 
 
 def makes_kernels(value: Any) -> bool:

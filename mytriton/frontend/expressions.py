@@ -56,7 +56,6 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.YieldFrom: ("`yield`", "store results through a pointer"),
     ast.With: ("`with`", "remove it"),
     ast.Try: ("`try`", "a kernel cannot raise or catch"),
-    ast.Raise: ("`raise`", "a kernel cannot raise or catch"),
     ast.Import: ("`import`", "import at the top of the file"),
     ast.ImportFrom: ("`import`", "import at the top of the file"),
     ast.Global: ("`global`", "pass the value as an argument and store results through a pointer"),

@@ -128,9 +128,24 @@ class Findings:
             return tuple(self.known(Operand(i, operand.expr), what) for i in item.items)
         name = self.text(operand.span)
         param = next((p for p in self.kernel.params if p.name == name), None)
-        hint = f"declare the parameter as `{name}: tl.constexpr`" if param else "use constexpr parameters and numbers"
+        hint = "use constexpr parameters and numbers"
+        if param is not None and param.is_constexpr:
+            hint = f"`{self.kernel.name}` gets a run-time value for it: pass a constexpr"
+        elif param is not None:
+            hint = f"declare the parameter as `{name}: tl.constexpr`"
         hint = self.hints_on.get(item, hint) if isinstance(item, Value) else hint
         raise Mistake("MT210", f"{what} must be a constexpr, but {self.describe(operand)} is not", operand.span, hint)
+
+    def says_constexpr(self, operand: Operand, what: str) -> bool:
+        """Whether a value that is declared a constexpr is one. A run-time value is taken for what it is, as in Triton,
+        with a warning."""
+        try:
+            self.known(operand, what)
+        except Mistake:
+            message = f"{what} is no constexpr: {self.describe(operand)} is computed at run time"
+            self.warn("MT292", message, operand.span, "leave out `tl.constexpr` there, or give it a constexpr")
+            return False
+        return True
 
     def flag(self, operand: Operand | None, name: str) -> bool:
         """Whether a compile-time argument is given and true."""

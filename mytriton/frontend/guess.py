@@ -11,32 +11,36 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from mytriton.diagnostics import CompileError
 from mytriton.frontend import tree as t
-from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
+from mytriton.frontend.kernel import MISSING, Helper, Kernel, KernelParam
 from mytriton.frontend.parse import parse
-from mytriton.source import Span
+from mytriton.source import SourceUnit, Span
 
 #: Calls whose first argument is an address.
 _ACCESSES = re.compile(r"load|store|atomic_\w+|make_block_ptr|make_tensor_descriptor")
 
-_POINTER = re.compile(r"(?i).*(ptr|pointer)s?\d*|p_.*")
+_POINTER = re.compile(r"(?i).*(ptr|pointer)s?\d*|p_(?!stride|size|num|len).*")
 _FLOAT = re.compile(
     r"(?i)(.*_)?(eps|epsilon|scale|alpha|beta|gamma|prob|rate|momentum|lr|softcap|temperature|theta|p|lambda_?|weight_decay)"
 )
 _INDICES = re.compile(
-    r"(?i).*(idx|ind|index|indices|indptr|offset|offsets|seqlens?|lens|lengths|table|tokens?|ids?|labels?|locs?)(_.*)?"
+    r"(?i).*(idx|ind|index|indices|indptr|offset|offsets|seqlens?|lens|lengths|table|tokens?|ids?|labels?|locs?"
+    r"|strides?|shape|cumsum|cumprod|counts?|repeats)(_.*)?"
 )
 _BOOL = re.compile(
-    r"(?i)(use|has|is|do|need|apply|enable|with|return|store|save|transpose|causal|output|reverse|even)_?.*"
+    r"(?i)(use|has|is|do|need|apply|enable|with|return|store|save|transpose|causal|output|reverse|even|invert)_?.*"
 )
-_DTYPE = re.compile(r"(?i).*(dtype|_type|type_)$")
+_DTYPE = re.compile(r"(?i).*(dtype|_type|type_|_ty)$")
+#: Options that are strings, and what they are if nothing is said.
+_STRINGS = {"input_precision": "tf32", "eviction_policy": "", "cache_modifier": "", "padding_option": ""}
 _EXTENT = re.compile(r"(?i).*(block|tile|size|chunk|dim|len).*|b[a-z]{1,2}")
 
 
 def guessed_signature(kernel: Kernel) -> dict[str, str]:
     """An entry in Triton's notation for every parameter: its annotation or default where there is one. Raises
     `CompileError` if the kernel cannot be parsed."""
-    uses = _Uses(kernel)
+    uses = _Uses(kernel, {})
     return {param.name: _entry(param, uses) for param in kernel.params}
 
 
@@ -47,10 +51,12 @@ def _entry(param: KernelParam, uses: _Uses) -> str:
     if param.default is not MISSING:
         return repr(param.default)
     if param.is_constexpr:
-        if _BOOL.fullmatch(name):
-            return "True"
+        if name in uses.strings:
+            return repr(uses.strings[name])
         if _DTYPE.fullmatch(name):
             return "fp32"
+        if _BOOL.fullmatch(name):
+            return "True"
         return "64" if _EXTENT.fullmatch(name) else "16"
     if name in uses.pointers or _POINTER.fullmatch(name):
         integers = name in uses.integers or _INDICES.fullmatch(re.sub(_PTR_SUFFIX, "", name))
@@ -63,29 +69,81 @@ _PTR_SUFFIX = re.compile(r"(?i)_?(ptr|pointer)s?$")
 
 class _Uses:
     """What a kernel's text does with its parameters: `pointers` are those that addresses of loads and stores begin
-    with, `integers` the pointers whose loaded elements go into addresses, loop bounds and the like."""
+    with, `integers` the pointers whose loaded elements go into addresses, loop bounds and the like, and `whole` those
+    that go there themselves. `strings` are the parameters that stand for one, and one that they may be. `helpers` are
+    what is known of the functions that it calls."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    pointers: frozenset[str]
+    integers: frozenset[str]
+    whole: frozenset[str]
+
+    def __init__(self, kernel: Kernel, helpers: dict[SourceUnit, _Uses | None]) -> None:
+        self._kernel = kernel
+        self._helpers = helpers
+        helpers[kernel.unit] = None  # while it is read: a function that calls itself is refused later
         self._params = {p.name for p in kernel.params}
         self._made_of: dict[str, list[t.Expr]] = {}
+        self._moved_by: dict[str, list[t.Expr]] = {}
+        self._compared_with: dict[str, str] = {}
+        options: dict[str, str] = {}
         addresses: list[t.Expr] = []
         whole: list[t.Expr] = []
+        pointers_to_whole: list[t.Expr] = []
         for node in _nodes(parse(kernel).body):
             if isinstance(node, t.Assign):
                 for target in node.targets:
                     if isinstance(target, t.Name):
                         self._made_of.setdefault(target.id, []).append(node.value)
+            elif isinstance(node, t.AugAssign):
+                self._moved_by.setdefault(node.target.id, []).append(node.value)
+            elif isinstance(node, t.Comparison):
+                self._compared(node)
             elif isinstance(node, t.Call) and node.args and _ACCESSES.fullmatch(_last_name(node.function)):
                 addresses.append(node.args[0])
+                options |= _options(node)
+            elif isinstance(node, t.Call) and (helper := self._helper(node.function)) is not None:
+                for param, argument in _arguments(node, helper._kernel):
+                    for names, exprs in (
+                        (helper.pointers, addresses), (helper.whole, whole), (helper.integers, pointers_to_whole)
+                    ):  # fmt: skip
+                        if param in names:
+                            exprs.append(argument)
             elif isinstance(node, t.For) and isinstance(node.iterable, t.Call):
                 whole += node.iterable.args
             elif isinstance(node, t.BinaryOp) and node.op in ("//", "%", "<<", ">>"):
                 whole += (node.lhs, node.rhs)
-        self.pointers = self._bases(addresses)
-        self.integers = self._bases(self._loads_in([*addresses, *whole]))
+            elif isinstance(node, t.Call):
+                options |= _options(node)
+        self.strings = options | self._compared_with
+        self.pointers, names = self._bases(addresses)
+        # What a pointer is moved by is part of the addresses too.
+        addresses += (expr for name in (*names, *self.pointers) for expr in self._moved_by.get(name, ()))
+        loads, self.whole = self._parts([*addresses, *whole])
+        self.integers, _ = self._bases([*loads, *pointers_to_whole])
+        helpers[kernel.unit] = self
 
-    def _bases(self, addresses: list[t.Expr]) -> frozenset[str]:
-        """The parameters at the left end of addresses, through assignments."""
+    def _compared(self, node: t.Comparison) -> None:
+        """A parameter that is compared with strings stands for one: the first, unless that is what it must not be."""
+        others = node.rest[0].items if isinstance(node.rest[0], t.TupleExpr) else node.rest
+        for literal in others:
+            if isinstance(node.first, t.Name) and isinstance(literal, t.Literal) and isinstance(literal.value, str):
+                self._compared_with.setdefault(node.first.id, literal.value)
+
+    def _helper(self, function: t.Expr) -> _Uses | None:
+        """What is known of a `@jit` function that is called."""
+        value = self._kernel.names.get(function.id) if isinstance(function, t.Name) else None
+        if not isinstance(value, Helper):
+            return None
+        kernel = value.kernel
+        if kernel.unit not in self._helpers:
+            try:
+                _Uses(kernel, self._helpers)
+            except CompileError:
+                self._helpers[kernel.unit] = None  # where it is called says what is wrong
+        return self._helpers[kernel.unit]
+
+    def _bases(self, addresses: list[t.Expr]) -> tuple[frozenset[str], frozenset[str]]:
+        """The parameters at the left end of addresses, through assignments, and the variables on the way."""
         # An augmented assignment keeps what its target is: a parameter moved before its use is found by its name.
         found: set[str] = set()
         seen: set[str] = set()
@@ -97,10 +155,10 @@ class _Uses:
             elif name not in seen:
                 seen.add(name)
                 pending += self._made_of.get(name, [])
-        return frozenset(found)
+        return frozenset(found), frozenset(seen)
 
-    def _loads_in(self, exprs: list[t.Expr]) -> list[t.Expr]:
-        """The addresses of the loads that whole numbers are computed from."""
+    def _parts(self, exprs: list[t.Expr]) -> tuple[list[t.Expr], frozenset[str]]:
+        """What whole numbers are computed from: the addresses of loads, and the parameters."""
         loads: list[t.Expr] = []
         seen: set[str] = set()
         pending = list(exprs)
@@ -108,10 +166,21 @@ class _Uses:
             for node in _nodes((pending.pop(),)):
                 if isinstance(node, t.Name) and node.id not in seen:
                     seen.add(node.id)
-                    pending += self._made_of.get(node.id, [])
+                    pending += self._made_of.get(node.id, []) + self._moved_by.get(node.id, [])
                 elif isinstance(node, t.Call) and node.args and _last_name(node.function) == "load":
                     loads.append(node.args[0])
-        return loads
+        return loads, frozenset(seen & self._params)
+
+
+def _options(call: t.Call) -> dict[str, str]:
+    """The names that a call hands on as options which are strings."""
+    return {v.id: _STRINGS[name] for name, v in call.keywords if name in _STRINGS and isinstance(v, t.Name)}
+
+
+def _arguments(call: t.Call, helper: Kernel) -> Iterator[tuple[str, t.Expr]]:
+    """The arguments of a call by the helper's parameters."""
+    yield from zip((p.name for p in helper.params), call.args, strict=False)
+    yield from call.keywords
 
 
 def _base(expr: t.Expr) -> str:

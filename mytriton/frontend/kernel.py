@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, replace
 from functools import cached_property
@@ -37,10 +38,11 @@ MISSING: Any = _Missing()
 @dataclass(frozen=True, slots=True)
 class Unresolved:
     """Stands in `Kernel.names` for a global whose value is not known because the module was not executed; `reason` and
-    `hint` finish the message a use of it gets."""
+    `hint` finish the message a use of it gets. Of a function that only returns an expression, `returned` is that."""
 
     reason: str
     hint: str = ""
+    returned: ast.expr | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

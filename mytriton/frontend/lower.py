@@ -60,7 +60,7 @@ class Lowering(Calls):
                 value = self.evaluate(node.value)
                 constexpr = node.annotation is not None and self._is_constexpr(node.annotation)
                 if constexpr and not is_poison(value):
-                    self.semantics.known(value, "the value of a `constexpr` variable")
+                    constexpr = self.semantics.says_constexpr(value, "the value of a `constexpr` variable")
                 for target in node.targets:
                     self._assign(target, value, constexpr)
             case t.AugAssign():
@@ -74,6 +74,9 @@ class Lowering(Calls):
                 return self.while_(node)
             case t.Assert():
                 self._assert(node)
+            case t.Raise():
+                hint = "put it under an `if` on constexprs that does not hold; tl.device_assert checks at run time"
+                raise Mistake("MT161", f"this `raise` is reached: {node.text}", node.span, hint)
             case t.Return():
                 return self._return(node)
         return ON

@@ -14,7 +14,20 @@ from mytriton.frontend.values import Item, Mistake, Operand
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
-from mytriton.types import BlockType, ScalarType, element_of, f32, is_float, is_pointer, promote, shape_of, u32, u64
+from mytriton.types import (
+    BlockType,
+    ScalarType,
+    element_of,
+    f32,
+    f64,
+    i32,
+    is_float,
+    is_pointer,
+    promote,
+    shape_of,
+    u32,
+    u64,
+)
 
 
 def floats(s: Semantics, name: str, operands: list[Operand], span: Span) -> list[Value]:
@@ -60,6 +73,13 @@ for _tl_function, _op in (
 
 @builtin(tl.pow)
 def _pow(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
+    if isinstance(y.item, Value) and element_of(y.item.type) == i32:  # libdevice's `powi`: float64 holds any exponent
+        (base,) = floats(s, "tl.pow", [x], span)
+        b = s.builder
+        wide, power = s.same_shape([b.cast(base, f64), b.cast(y.item, f64)], [x, y], span)
+        element = element_of(base.type)
+        assert isinstance(element, ScalarType)
+        return b.cast(b.add(ops.Pow, lhs=wide, rhs=power), element)
     lhs, rhs = floats(s, "tl.pow", [x, y], span)
     return s.builder.add(ops.Pow, lhs=lhs, rhs=rhs)
 

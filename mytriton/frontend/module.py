@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-import mytriton
 from mytriton import language
 from mytriton.diagnostics import CompileError
 from mytriton.frontend.conditions import condition, told
@@ -29,28 +27,15 @@ from mytriton.frontend.decorators import (
 )
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.expressions import ExpressionParser
-from mytriton.frontend.kernel import MISSING, FileModule, Kernel, Unresolved, hint_for_module, unspecialized
+from mytriton.frontend.kernel import MISSING, FileModule, Helper, Kernel, Unresolved, hint_for_module, unspecialized
+from mytriton.frontend.libraries import module_named, simplified
 from mytriton.frontend.names import bound_in, is_constexpr, lookup_among, outside_names, parameters, resolve
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.syntax import FunctionNode, Positions, functions, nodes, parse_text, unit_of
 from mytriton.frontend.values import Known, Tuple
-from mytriton.language.extra import libdevice
 from mytriton.records import dataclass
 from mytriton.source import SourceUnit
-
-_MODULES: dict[str, ModuleType] = {
-    "mytriton": mytriton,
-    "mytriton.language": language,
-    "triton": mytriton,
-    "triton.language": language,
-    "mytriton.language.math": language.math,
-    "triton.language.math": language.math,
-    "mytriton.language.extra.libdevice": libdevice,
-    "triton.language.extra.libdevice": libdevice,
-    "triton.language.extra.cuda.libdevice": libdevice,
-    "math": math,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,33 +142,52 @@ class _File:
             case ast.If() if (holds := condition(node.test, lookup_among(names))) is not None:
                 for child in node.body if holds else node.orelse:
                     self._statement(child, names)
+            case ast.If():
+                self._unrun(node, names)
+                self._choose(names, self.scope(node.body, names), self.scope(node.orelse, names))
             case ast.Try():
                 failing = any(self._fails(child) for child in node.body)
                 chosen = (h.body for h in node.handlers[:1]) if failing else (node.body, node.orelse)
                 for body in (*chosen, node.finalbody):
                     for child in body:
                         self._statement(child, names)
+                if not failing and node.handlers:
+                    self._choose(names, self.scope(node.handlers[0].body, names))
             case _:
-                # What may or may not run, or runs often, leaves its names unknown; imports in it do count.
-                inner = nodes(node)
-                for name in bound_in(inner):
-                    names[name] = self._unknown(name, "it is set by code that is not executed here")
-                for part in inner:
-                    if isinstance(part, (ast.Import, ast.ImportFrom)):
-                        self._statement(part, names)
+                self._unrun(node, names)
+
+    def _unrun(self, node: ast.stmt, names: dict[str, Any]) -> None:
+        """What may or may not run, or runs often, leaves its names unknown; imports in it do count."""
+        inner = nodes(node)
+        for name in bound_in(inner):
+            names[name] = self._unknown(name, "it is set by code that is not executed here")
+        for part in inner:
+            if isinstance(part, (ast.Import, ast.ImportFrom)):
+                self._statement(part, names)
+
+    @staticmethod
+    def _choose(names: dict[str, Any], *ways: Mapping[str, Any]) -> None:
+        """Functions, and modules of them, whose names are unknown, but which all the ways to get one that are known
+        make the same: the versions that libraries choose among come to one here."""
+        for name in [name for name, value in names.items() if isinstance(value, Unresolved)]:
+            found = [way[name] for way in ways if isinstance(way[name], (ModuleType, FunctionType, Helper))]
+            if found and all(value is found[0] for value in found):
+                names[name] = found[0]
 
     def _fails(self, node: ast.stmt) -> bool:
         """Whether an import finds nothing here, so that the statement after `except` runs."""
         if isinstance(node, ast.Import):
-            return any(a.name not in _MODULES and imported_file(self._path, a.name, 0) is None for a in node.names)
+            return any(
+                module_named(a.name) is None and imported_file(self._path, a.name, 0) is None for a in node.names
+            )
         if isinstance(node, ast.ImportFrom):
             unknown = (isinstance(self._import_from(node, a.name), Unresolved) for a in node.names if a.name != "*")
             return any(unknown) and not self._imported(node)
         return False
 
     def _import(self, target: str) -> Any:
-        if target in _MODULES:
-            return _MODULES[target]
+        if (module := module_named(target)) is not None:
+            return module
         reason = f"it is the module {target!r}, which kernels cannot use"
         unknown = Unresolved(reason, hint_for_module(target))
         return self._known.get(target, self._module(target, 0) or unknown)
@@ -195,10 +199,9 @@ class _File:
 
     def _import_from(self, node: ast.ImportFrom, name: str) -> Any:
         if not node.level:
-            path = f"{node.module}.{name}"
-            if path in _MODULES:
-                return _MODULES[path]
-            module = _MODULES.get(node.module or "")
+            if (named := module_named(f"{node.module}.{name}")) is not None:
+                return named
+            module = module_named(node.module or "")
             if module is not None and hasattr(module, name):
                 return getattr(module, name)
         found = self._imported(node).get(name, MISSING)
@@ -232,6 +235,7 @@ class _File:
             and resolve(expr.func, lookup_among(names)) is language.constexpr
         )
         parser = ExpressionParser(self._positions)
+        expr = simplified(expr, lookup_among(names))
         tree = parser.expr(expr)
         unknown = Unresolved(
             "it is set by code that is not executed here",

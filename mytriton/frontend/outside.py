@@ -39,7 +39,15 @@ from mytriton.types import PointerType, ScalarType
 
 #: What `tl.math.exp` goes through, and the names each has for kernels.
 _EXTRA = language.extra
-_LANGUAGE = (language, language.math, _EXTRA, _EXTRA.libdevice, _EXTRA.cuda, _EXTRA.cuda.libdevice)
+_LANGUAGE = (
+    language,
+    language.math,
+    language.standard,
+    _EXTRA,
+    _EXTRA.libdevice,
+    _EXTRA.cuda,
+    _EXTRA.cuda.libdevice,
+)
 _MODULES = (mytriton, *_LANGUAGE, math)
 
 #: The classes of other compile-time values that a kernel may name.
@@ -50,6 +58,8 @@ def as_item(value: Any) -> Item:
     """A compile-time value as an item; tuples and lists open up."""
     if isinstance(value, language.constexpr):
         value = value.value
+        if isinstance(value, FunctionType) and value not in FUNCTIONS:  # `@tl.constexpr` above a Python function
+            value = ConstexprFunction(value)
     return Tuple(tuple(as_item(v) for v in value)) if isinstance(value, (tuple, list)) else Known(value)
 
 

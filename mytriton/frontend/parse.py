@@ -60,6 +60,8 @@ class StatementParser(ExpressionParser):
                 return t.While(span, self.expr(node.test), self.body(node.body))
             case ast.Assert():
                 return t.Assert(span, self.expr(node.test), None if node.msg is None else self.expr(node.msg))
+            case ast.Raise():
+                return t.Raise(span, "" if node.exc is None else ast.unparse(node.exc))
             case ast.Return():
                 return t.Return(span, None if node.value is None else self.expr(node.value))
         self._refuse(node)

@@ -99,6 +99,8 @@ def _describe(node: t.Expr | t.Stmt | _Group) -> tuple[str, Sequence[_Child]]:
         case t.Formatted():
             spec: list[_Child] = [] if node.spec is None else [("format", node.spec)]
             return f"{{!{node.conversion}}}" if node.conversion else "{}", [("", node.value), *spec]
+        case t.Raise():
+            return f"raise {node.text}".strip(), ()
         case t.Return():
             return "return", [] if node.value is None else [("", node.value)]
         case t.Pass():

@@ -251,13 +251,21 @@ class Return:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Raise:
+    """`raise error`, as it is written: where it is compiled, the kernel is refused."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Pass:
     """A statement without meaning: `pass`, a docstring, a bare annotation."""
 
     span: Span
 
 
-Stmt: TypeAlias = Assign | AugAssign | ExprStmt | If | For | While | Assert | Return | Pass
+Stmt: TypeAlias = Assign | AugAssign | ExprStmt | If | For | While | Assert | Raise | Return | Pass
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -62,7 +62,7 @@ from __future__ import annotations
 from typing import Any
 
 from mytriton import types
-from mytriton.language import extra, math
+from mytriton.language import extra, math, standard
 from mytriton.language.atomics import (
     atomic_add,
     atomic_and,
@@ -254,6 +254,7 @@ __all__ = [
     "sqrt",
     "sqrt_rn",
     "squeeze",
+    "standard",
     "static_assert",
     "static_print",
     "static_range",
@@ -307,7 +308,8 @@ TRITON_MAX_TENSOR_NUMEL = 2**20
 
 class constexpr:
     """Marks a parameter (`BLOCK: tl.constexpr`) or a module's constant (`SCALE = tl.constexpr(0.5)`) as known at
-    compile time. Its value is part of the kernel's cache key, so a changed global recompiles and is never stale."""
+    compile time. Its value is part of the kernel's cache key, so a changed global recompiles and is never stale. Above
+    a Python function, `@tl.constexpr` is `constexpr_function`."""
 
     __slots__ = ("value",)
     value: Any
@@ -332,6 +334,9 @@ class constexpr:
 
     def __index__(self) -> int:
         return int(self.value.__index__())
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.value(*args, **keywords)
 
     def __float__(self) -> float:
         return float(self.value)

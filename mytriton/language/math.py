@@ -143,8 +143,8 @@ def ceil(x: Any) -> Any:
 
 def pow(x: Any, y: Any) -> Any:
     """x**y of floats, promoted as by `+`: at most 2 ULP for float32, 4 for float64; float16 and bfloat16 compute in
-    float32. As C's `pow`: 1 for y = 0 and for x = 1, even if the other is NaN; NaN for x below 0 and a y that is not
-    an integer."""
+    float32, and `y` may be an int32, which keeps its value. As C's `pow`: 1 for y = 0 and for x = 1, even if the other
+    is NaN; NaN for x below 0 and a y that is not an integer."""
     kernel_only("pow")
 
 

@@ -219,8 +219,6 @@ MISUSES = [
     ("def h(a): return a", "h(*n)", "0:3:20 MT214 `n` (i32) cannot be unpacked"),
     ("def h(a): return a", "h(*(1, 2))", "0:3:20 MT120 `h` takes 1 arguments (a), got 2"),
     ("def h(a): return a", "h(1, a=2)", "0:3:24 MT120 `h` got `a` twice"),
-    ("def h(A: tl.constexpr): return A", "h(n)",
-     "0:3:19 MT210 the constexpr parameter `A` of `h` must be a constexpr, but `n` (i32) is not"),
     ("def h(a): pass", "h(n)", "0:3:17 MT201 this must be a number or block, got `h(n)` (None)"),
     ("def h(a):\n    with a: pass", "h(n)", "1:3:5 MT110 `with` is not part of the kernel language"),
     ("def h(a): return h(a)", "h(n)", "1:2:18 MT136 `h` calls itself; recursion is not part of the kernel language"),
@@ -328,3 +326,34 @@ def test_helpers_and_constexprs_are_used_through_a_module_and_never_stale(monkey
     monkeypatch.setattr(MULTIPLIER.inner, "PLUS", 7)
     run(through_a_module, 1, x, out)
     assert out.tolist() == [7, 12, 17, 22]
+
+
+RUN_TIME = """
+@triton.jit
+def k(x, n):
+    A: tl.constexpr = n * 2
+    A += tl.constexpr(n)
+    for i in range(n):
+        A += 1
+    tl.store(x, h(A, n))
+
+@triton.jit
+def h(a, N: tl.constexpr):
+    N += 1
+    return a * N
+"""
+
+
+def test_run_time_values_where_a_constexpr_is_declared_are_taken_with_a_warning():
+    found = read_module(HEAD + RUN_TIME, "kernel.py").kernel("k")
+    assert found is not None
+    compilation = compile_kernel(found, parse_signature(found, "*i32, i32"), Target("interp")).run()
+    what = ["the value of a `constexpr` variable", "the argument of tl.constexpr", "the constexpr parameter `N` of `h`"]
+    values = ["`n * 2` (i32)", "`n` (i32)", "`n` (i32)"]
+    assert [d.message for d in compilation.diagnostics] == [
+        f"{w} is no constexpr: {v} is computed at run time" for w, v in zip(what, values, strict=True)
+    ]
+    assert {d.severity for d in compilation.diagnostics} == {"warning"}
+    assert compilation.stage("ssa").text.count("for ") == 1
+    needed = rendered(HEAD + RUN_TIME.replace("a * N", "tl.arange(0, N)"), "*i32, i32")
+    assert "the end of tl.arange must be a constexpr, but `N` (i32) is not" in needed

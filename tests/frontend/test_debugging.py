@@ -207,6 +207,27 @@ def k(x, N: tl.constexpr):
 """
 
 
+@tl.constexpr
+def wide(dtype):
+    return tl.float64 if dtype == tl.float32 else dtype
+
+
+@triton.jit
+def widened(x, N: tl.constexpr):
+    bits: tl.constexpr = tl.standard._log2(N)
+    tl.store(x, tl.full((2,), bits, wide(x.dtype.element_ty)).dtype.primitive_bitwidth)
+
+
+def test_a_function_that_is_a_constexpr_and_triton_s_own():
+    x = np.zeros(1, f32)
+    widened[1](x, 2, backend="interp")
+    assert x[0] == 64 and wide(tl.float16) == tl.float16
+    text = (
+        HEAD + "@tl.constexpr\ndef twice(n):\n    return n * 2\n\n@triton.jit\ndef k(x):\n    tl.store(x, twice(4))\n"
+    )
+    assert ssa(text, "*i32") == "store x, 8"
+
+
 def test_functions_of_constexprs_in_a_file_that_is_only_read(monkeypatch):
     assert ssa(HEAD + READ, "*i32, 4").splitlines()[-1] == "store %1, 1"
     monkeypatch.setattr(limits, "MAX_ITERATIONS", 100)

@@ -104,7 +104,7 @@ TYPE_ERRORS = [
     ("(1, 2)[2]", 12, "MT212 index 2 is out of range of 2 items"),
     ("p, q = 1, 2, 3", 5, "MT214 2 names for 3 values"),
     ("p, q = n", 12, "MT214 `n` (i32) cannot be unpacked"),
-    ("p: tl.constexpr = n", 23, "MT210 the value of a `constexpr` variable must be a constexpr, but `n` (i32) is not"),
+    ("raise ValueError('no')", 5, "MT161 this `raise` is reached: ValueError('no')"),
     ("n if n > 0 else x", 5, "MT153 the sides of this `if`-`else` have different types: i32 and ptr<f32>"),
     (
         "for t in [1, 2]: pass",

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 
+import mytriton.language as tl
 from mytriton import Target, compile_kernel, parse_signature, read_module
 from mytriton.frontend.kernel import MISSING, Kernel, Unresolved
 from mytriton.keys import code_key
@@ -158,6 +159,21 @@ def test_constexprs_of_the_first_configuration(kwargs: str) -> None:
         ("FAST = os.environ.get('MYTRITON_TEST_FAST', '0') == '1'\nif FAST:\n    S = 1\nelse:\n    S = 2", 1),
         ("S = 3\nif TYPE_CHECKING:\n    S = 1", 3),
         ("if torch.cuda.is_available():\n    S = 1\nelse:\n    S = 2", None),
+        ("S = 1 if os.environ.get('MYTRITON_TEST_FAST') == '1' else torch.x", 1),
+        ("S = 1 if torch.x else 2", None),
+        ("S = tl.constexpr(torch.finfo(torch.bfloat16).max)", 3.3895313892515355e38),
+        ("S = -np.iinfo(np.int16).min", 32768),
+        ("S = torch.finfo(torch.no).max", None),
+        ("def get():\n    'Its words.'\n    return 3\nS = get()", 3),
+        ("def get():\n    return get()\nS = get()", None),
+        ("def get(n):\n    return 3\nS = get()", None),
+        ("try:\n    S = torch.x\nexcept ImportError:\n    S = 2", None),
+        ("if torch.x:\n    S = triton.cdiv\nelse:\n    S = tl.cdiv", tl.cdiv),
+        ("if torch.x:\n    S = tl.exp\nelse:\n    S = tl.exp2", None),
+        ("try:\n    S = torch.x\nexcept ImportError:\n    S = tl.extra.libdevice.tanh", tl.math.tanh),
+        ("from triton.language.extra.hip import libdevice\nS = libdevice.tanh", tl.math.tanh),
+        ("from triton.language.standard import _log2 as S", tl.standard._log2),
+        ("import triton.language.core as core\nS = core.constexpr(4)", 4),
         ("if len(x) > '3':\n    S = 1", None),
         ("try:\n    from .constants import S\nexcept ImportError:\n    S = 2", 6),
         ("try:\n    from .missing import S\nexcept ImportError:\n    S = 2", 2),
@@ -166,7 +182,7 @@ def test_constexprs_of_the_first_configuration(kwargs: str) -> None:
     ],
 )
 def test_conditions_that_can_be_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, value: int | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, value: object
 ) -> None:
     monkeypatch.setenv("MYTRITON_TEST_FAST", "1")
     write(tmp_path, {"constants.py": "S = tl.constexpr(6)"})

@@ -69,3 +69,33 @@ def test_what_is_loaded_for_an_address_or_a_bound_is_whole() -> None:
                 tl.store(out + k, tl.load(x + row * 4) + tl.load(values + k))
         """
     assert ", ".join(guessed(text).values()) == "*fp32:16, *i32:16, *i32:16, *i32:16, *fp32:16, *fp32:16"
+
+
+def test_what_helpers_and_moved_pointers_say() -> None:
+    text = """
+        @triton.jit
+        def kernel(X, Y, rows, counts, n, p_stride):
+            X += tl.load(rows) * n
+            at = tl.load(counts)
+            helper(Y, at, width=n)
+            tl.store(X, n)
+
+        @triton.jit
+        def helper(place, at, width):
+            tl.store(place + at // width, at)
+            helper(place, at, width)
+        """
+    source = "import triton\nimport triton.language as tl\n" + dedent(text)
+    kernel = read_module(source, "f.py").kernel("kernel")
+    assert kernel is not None
+    assert ", ".join(guessed_signature(kernel).values()) == "*fp32:16, *fp32:16, *i32:16, *i32:16, i32, i32"
+
+
+def test_constexprs_that_are_compared_with_strings_or_options_are_strings() -> None:
+    text = """
+        @triton.jit
+        def kernel(x, ACT: tl.constexpr, DOT_PRECISION: tl.constexpr, KIND: tl.constexpr, dot_out_dtype: tl.constexpr):
+            if ACT == "silu" or KIND in ("a", "b"):
+                tl.store(x, tl.dot(x, x, input_precision=DOT_PRECISION), eviction_policy=KIND)
+        """
+    assert list(guessed(text).values()) == ["*fp32:16", "'silu'", "'tf32'", "'a'", "fp32"]

@@ -62,7 +62,7 @@ def test_operands_are_promoted(expression, type_):
     ("expression", "message", "hint"),
     [
         ("tl.sin(n)", "MT203 tl.sin takes floats, got `n` (i32)", "convert it first: n.to(tl.float32)"),
-        ("tl.pow(x, n)", "MT203 tl.pow takes floats, got `n` (i32)", "convert it first: n.to(tl.float32)"),
+        ("tl.pow(n, x)", "MT203 tl.pow takes floats, got `n` (i32)", "convert it first: n.to(tl.float32)"),
         ("tl.fma(x, x, fp)", "MT203 tl.fma takes floats, got `fp` (ptr<f32>)", ""),
         (
             "tl.pow(p, q)",
