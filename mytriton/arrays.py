@@ -28,6 +28,8 @@ _ELEMENTS: dict[str, ScalarType] = {
     "uint16": types.u16,
     "uint32": types.u32,
     "uint64": types.u64,
+    "float8_e4m3fn": types.f8e4nv,
+    "float8_e5m2": types.f8e5,
     "float16": types.f16,
     "bfloat16": types.bf16,
     "float32": types.f32,
@@ -36,7 +38,7 @@ _ELEMENTS: dict[str, ScalarType] = {
 
 #: The NumPy dtype of each element type.
 DTYPES: dict[ScalarType, np.dtype[Any]] = {
-    type_: np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name) for name, type_ in _ELEMENTS.items()
+    type_: np.dtype(getattr(ml_dtypes, name, name)) for name, type_ in _ELEMENTS.items()
 }
 
 
@@ -134,6 +136,8 @@ def host_array(value: Any) -> Any:
     if torch is None or not isinstance(value, torch.Tensor) or value.device.type != "cpu":
         return value
     value = value.detach()
-    if value.dtype == torch.bfloat16:  # Tensor.numpy() refuses it
-        return value.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    name = str(value.dtype).removeprefix("torch.")
+    if hasattr(ml_dtypes, name):  # Tensor.numpy() refuses them
+        bits = torch.int16 if value.element_size() == 2 else torch.int8
+        return value.view(bits).numpy().view(getattr(ml_dtypes, name))
     return value.numpy()

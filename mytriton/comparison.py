@@ -52,7 +52,7 @@ class OutputReport:
 
 
 #: Significand bits of each float dtype, the hidden one included.
-_PRECISION = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+_PRECISION = {"float8_e4m3fn": 4, "float8_e5m2": 3, "float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 
 
 def tolerance(dtype: np.dtype[Any]) -> tuple[float, float]:
@@ -68,7 +68,7 @@ def tolerance(dtype: np.dtype[Any]) -> tuple[float, float]:
 
 def ulp_distance(a: Array, b: Array) -> Array:
     """How many representable numbers apart two float arrays of one dtype are, elementwise (float64)."""
-    integers = {2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
+    integers = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
 
     def ordered(x: Array) -> Array:
         # Sign and magnitude to two's complement: neighbours get neighbouring integers, and both zeros get 0.

@@ -127,7 +127,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        typestr = f"<V{self.dtype.itemsize}" if self.dtype == ml_dtypes.bfloat16 else self.dtype.str
+        typestr = f"<V{self.dtype.itemsize}" if hasattr(ml_dtypes, self.dtype.name) else self.dtype.str
         address = self._bytes.__cuda_array_interface__["data"][0] + self._offset
         place = {"data": (address, False), "strides": self._strides}
         return {"shape": self.shape, "typestr": typestr, **place, "version": 3}

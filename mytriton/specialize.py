@@ -155,7 +155,8 @@ def argument_type(name: str, value: Any, runs: bool = True) -> tuple[Type, Param
 
 def _array_type(name: str, array: ArrayInfo, runs: bool) -> tuple[Type, ParamInfo]:
     if array.element is None:
-        supported = "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32 and float64"
+        supported = "bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, "
+        supported += "float8_e4m3fn and float8_e5m2"
         message = f"argument `{name}` is a {array.library} of {array.dtype}; kernels take arrays of {supported}"
         how = ".to(torch.float32)" if "torch" in array.library else ".astype(np.float32)"
         raise LaunchError(f"{message}: convert it, as with {how}")

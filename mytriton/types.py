@@ -27,6 +27,16 @@ class ScalarType:
         return "bool" if self.kind == "bool" else self.name
 
     @property
+    def is_float8(self) -> bool:
+        """Whether the elements are floats of 8 bits: moved, chosen among and converted; all else is of float32."""
+        return self.kind == "float" and self.bits == 8
+
+    @property
+    def computed(self) -> ScalarType:
+        """The type in which the language computes with such elements: f32 for float8, else their own."""
+        return f32 if self.is_float8 else self
+
+    @property
     def bytes(self) -> int:
         """Bytes one element takes in memory; i1 takes one byte, any non-zero value being true."""
         return max(1, self.bits // 8)
@@ -43,8 +53,9 @@ class ScalarType:
 
     @property
     def signless(self) -> str:
-        """The name in languages where operations, not integer types, are signed or not (MLIR, LLVM IR)."""
-        return self.name if self.signed else f"i{self.bits}"
+        """The name in languages where operations, not integer types, are signed or not (MLIR, LLVM IR). A float8 is
+        held as its bits there."""
+        return self.name if self.signed and not self.is_float8 else f"i{self.bits}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +90,20 @@ u8 = ScalarType("u8", "int", 8, signed=False)
 u16 = ScalarType("u16", "int", 16, signed=False)
 u32 = ScalarType("u32", "int", 32, signed=False)
 u64 = ScalarType("u64", "int", 64, signed=False)
+f8e4nv = ScalarType("f8e4nv", "float", 8)
+f8e5 = ScalarType("f8e5", "float", 8)
 f16 = ScalarType("f16", "float", 16)
 bf16 = ScalarType("bf16", "float", 16)
 f32 = ScalarType("f32", "float", 32)
 f64 = ScalarType("f64", "float", 64)
 
 INTEGERS = (i8, i16, i32, i64, u8, u16, u32, u64)
+FLOAT8 = (f8e4nv, f8e5)
+#: The largest number of each: what is beyond it, and infinity, become it.
+FLOAT8_LARGEST = {f8e4nv: 448.0, f8e5: 57344.0}
+#: The floats that are computed with.
 FLOATS = (f16, bf16, f32, f64)
-SCALARS: dict[str, ScalarType] = {t.name: t for t in (i1, *INTEGERS, *FLOATS)}
+SCALARS: dict[str, ScalarType] = {t.name: t for t in (i1, *INTEGERS, *FLOAT8, *FLOATS)}
 
 _RANK = {"bool": 0, "int": 1, "float": 2}
 
@@ -110,6 +127,12 @@ def is_float(type_: Type) -> bool:
     """Whether the elements are floating point."""
     element = element_of(type_)
     return isinstance(element, ScalarType) and element.kind == "float"
+
+
+def is_float8(type_: Type) -> bool:
+    """Whether the elements are floats of 8 bits."""
+    element = element_of(type_)
+    return isinstance(element, ScalarType) and element.is_float8
 
 
 def is_integer(type_: Type) -> bool:
@@ -136,12 +159,15 @@ def is_pointer(type_: Type) -> bool:
 
 def promote(a: ScalarType, b: ScalarType) -> ScalarType:
     """The common type of two runtime operands: kind, then width, then unsigned; f16 with bf16 gives f32, and so does
-    bf16 with an integer or bool (Triton's rule: an integer rarely survives bf16's 8 bits)."""
+    bf16 with an integer or bool (Triton's rule: an integer rarely survives bf16's 8 bits). Two different float8 give
+    f16, which holds both; float8 with bf16, an integer or a bool gives f32."""
     if a == b:
         return a
     if _RANK[a.kind] != _RANK[b.kind]:
         higher = a if _RANK[a.kind] > _RANK[b.kind] else b
-        return f32 if higher == bf16 else higher
+        return f32 if higher == bf16 or higher.is_float8 else higher
+    if a.is_float8 or b.is_float8:
+        return f16 if a.bits == b.bits else f32 if bf16 in (a, b) else a if a.bits > b.bits else b
     if a.bits == b.bits:
         if a.kind == "float":
             return f32  # f16 and bf16 are the only two floats of one width

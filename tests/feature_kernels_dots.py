@@ -24,11 +24,12 @@ def product_kernel(a, b, out, M: tl.constexpr, K: tl.constexpr, N: tl.constexpr)
 @product_kernel.example(m=2, k=4, n=256, dtype="float32", warps=1)
 @product_kernel.example(m=16, k=16, n=32, dtype="int8")
 @product_kernel.example(m=8, k=32, n=8, dtype="bfloat16", warps=8)
+@product_kernel.example(m=8, k=16, n=4, dtype="float8_e4m3fn")
 def product(m, k, n, dtype, warps=4):
     rng = np.random.default_rng(m + k)
     integers = dtype == "int8"
     numbers = rng.integers(-128, 128, 2 * (m * k + k * n)) if integers else rng.standard_normal(2 * (m * k + k * n))
-    numbers = numbers.astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    numbers = numbers.astype(getattr(ml_dtypes, dtype, dtype))
     a, b = numbers[: m * k].reshape(m, k), numbers[m * k : m * k + k * n].reshape(k, n)
     wide = np.int32 if integers else np.float64
     total = {"int8": np.int32, "float64": np.float64}.get(dtype, np.float32)
@@ -40,6 +41,56 @@ def product(m, k, n, dtype, warps=4):
         atol=1e-5,
         rtol=1e-5,
     )
+
+
+@triton.jit
+def scaled_kernel(a, sa, b, sb, out, FA: tl.constexpr, FB: tl.constexpr, PA: tl.constexpr, PB: tl.constexpr):
+    """32 x 64 times 64 x 16, in formats FA and FB, of which "e2m1" has PA and PB numbers a byte."""
+    m, n, g = tl.arange(0, 32)[:, None], tl.arange(0, 16), tl.arange(0, 2)
+    ka, kb = tl.arange(0, 64 // PA), tl.arange(0, 64 // PB)
+    x = tl.load(a + m * (64 // PA) + ka[None, :])
+    y = tl.load(b + kb[:, None] * 16 + n[None, :])
+    scale = tl.load(sa + m * 2 + g[None, :])
+    if sb is None:
+        total = tl.dot_scaled(x, scale, FA, y, None, FB)
+    else:
+        ones = tl.full((32, 16), 1.0, tl.float32)
+        total = tl.dot_scaled(x, scale, FA, y, tl.load(sb + n[:, None] * 2 + g[None, :]), FB, ones)
+    tl.store(out + m * 16 + n[None, :], total)
+
+
+@scaled_kernel.example(of="e4m3", by="e2m1")
+@scaled_kernel.example(of="e2m1", by="e5m2")
+@scaled_kernel.example(of="e5m2", by="bf16")
+def scaled(of, by):
+    rng = np.random.default_rng(4)
+    sixteenths = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+    dtypes = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2, "bf16": ml_dtypes.bfloat16}
+
+    def block(name, shape, axis):
+        """What is passed, and the numbers it stands for."""
+        if name != "e2m1":
+            made = rng.standard_normal(shape).astype(dtypes[name])
+            return made, made.astype(np.float32)
+        digits = np.moveaxis(rng.integers(0, 16, shape, np.uint8), axis, -1)
+        packed = digits[..., ::2] | digits[..., 1::2] << 4
+        return np.ascontiguousarray(np.moveaxis(packed, -1, axis)), np.moveaxis(sixteenths[digits], -1, axis)
+
+    (a, x), (b, y) = block(of, (32, 64), 1), block(by, (64, 16), 0)
+    sa, sb = rng.integers(120, 130, (32, 2), np.uint8), rng.integers(120, 130, (16, 2), np.uint8)
+    x = x * np.repeat(2.0 ** (sa - 127.0), 32, 1)
+    y = y if by == "bf16" else y * np.repeat(2.0 ** (sb - 127.0), 32, 1).T
+    expected = x.astype(np.float64) @ y + (by != "bf16")
+    return triton.Example(
+        args={
+            "a": a, "sa": sa, "b": b, "sb": None if by == "bf16" else sb, "out": np.zeros((32, 16), np.float32),
+            "FA": of, "FB": by, "PA": 1 + (of == "e2m1"), "PB": 1 + (by == "e2m1"),
+        },
+        grid=1,
+        expected={"out": expected},
+        atol=1e-4,
+        rtol=1e-5,
+    )  # fmt: skip
 
 
 @triton.jit

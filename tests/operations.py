@@ -22,7 +22,7 @@ BACKENDS = ("interp", "cuda", "mlir", "cpu")
 HEAD = f"| operations | {' | '.join(f'`{name}`' for name in BACKENDS)} |"
 
 TYPES = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
-TYPES += ["int1", "float16", "bfloat16", "float32", "float64"]
+TYPES += ["int1", "float8e4nv", "float8e5", "float16", "bfloat16", "float32", "float64"]
 
 #: A kernel around an expression of pointers x (f32) and y (i32), scalars n (i32) and u (u32), a constexpr B, and blocks
 #: of 8: i (i32), f and g (f32), h (i32), t (bool), p (pointers); or around statements that leave `r`.
@@ -176,7 +176,11 @@ ROWS: dict[str, dict[str, str]] = {
         "uint_to_uniform_float": "tl.uint_to_uniform_float(h)",
         "pair_uniform_to_normal": "tl.pair_uniform_to_normal(f, g)[1]",
     },
-    "matrix products": {"dot": "tl.dot(f[:, None], g[None, :])"},
+    "matrix products": {
+        "dot": "tl.dot(f[:, None], g[None, :])",
+        "dot_scaled": 'tl.dot_scaled(tl.zeros((8, 32), tl.float8e5), None, "e5m2", tl.zeros((32, 8), tl.uint16), '
+        'tl.full((8, 1), 127, tl.uint8), "bf16")',
+    },
     "control": {
         "range": _RUN_TIME,
         "while": _WHILE,

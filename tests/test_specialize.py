@@ -115,7 +115,7 @@ REFUSED = [
     (
         np.zeros(4, np.complex64),
         "argument `x` is a NumPy array of complex64; kernels take arrays of bool, int8 to int64, uint8 to uint64, "
-        "float16, bfloat16, float32 and float64: convert it, as with .astype(np.float32)",
+        "float16, bfloat16, float32, float64, float8_e4m3fn and float8_e5m2: convert it, as with .astype(np.float32)",
     ),
     (np.zeros(4, ">f4"), "argument `x` is a NumPy array of byte-swapped float32"),
     (

@@ -10,14 +10,14 @@ _NUMBER = r"(?P<number>(?<![\w%.])-?(?:0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d
 
 TREE = re.compile(
     rf"""(?P<comment>\#.*)|(?P<string>"[^"]*")|{_NUMBER}
-    |(?P<keyword>^\s*\w+(?=\s)|\b(?:if|else|for|while|return|in)\b)|(?P<type>\b(?:[iuf]\d+|bool|bf16|f\d+)\b|\*(?=[a-z]))
+    |(?P<keyword>^\s*\w+(?=\s)|\b(?:if|else|for|while|return|in)\b)|(?P<type>\b(?:[iuf]\d+|f8e\w+|bool|bf16|f\d+)\b|\*(?=[a-z]))
     |(?P<function>\b[A-Za-z_]\w*(?=\())""",
     re.VERBOSE,
 )
 
 SSA = re.compile(
     rf"""(?P<comment>(?://|\#).*)|(?P<value>%[\w.]+)|(?P<string>"[^"]*")|{_NUMBER}
-    |(?P<type>\b(?:vector|tile|ptr)\b(?=<)|\b(?:[iu](?:1|8|16|32|64)|bool|bf16|f(?:16|32|64))\b)
+    |(?P<type>\b(?:vector|tile|ptr)\b(?=<)|\b(?:[iu](?:1|8|16|32|64)|bool|bf16|f(?:8e4nv|8e5|16|32|64))\b)
     |(?P<keyword>(?:(?<==\s)|(?<=^)|(?<=^\s\s)|(?<=^\s\s\s\s))[a-z_]\w*(?:\.\w+)*)
     |(?P<builtin>\b(?:true|false)\b)|(?P<label>\b[a-z_]\w*(?==))""",
     re.VERBOSE,

@@ -20,7 +20,7 @@ from mytriton.source import Span
 from mytriton.types import BlockType, PointerType, ScalarType, Type, element_of, shape_of, with_element
 
 #: Bits of the significand without the hidden one, and the bias of the exponent.
-_FLOATS = {"f16": (10, 15), "bf16": (7, 127), "f32": (23, 127), "f64": (52, 1023)}
+_FLOATS = {"f8e4nv": (3, 7), "f8e5": (2, 15), "f16": (10, 15), "bf16": (7, 127), "f32": (23, 127), "f64": (52, 1023)}
 
 _VALUE: dict[str, Callable[[Type], Any]] = {
     "dtype": element_of,
@@ -70,8 +70,8 @@ def _signed(t: ScalarType) -> bool:
 #: Methods of element types without arguments. As in Triton, int1 is an unsigned integer.
 _QUERIES: dict[str, Callable[[ScalarType], Any]] = {
     "is_floating": lambda t: t.kind == "float",
-    "is_standard_floating": lambda t: t.kind == "float",
-    **{f"is_fp8{form}": lambda t: False for form in ("", "e4nv", "e4b8", "e4b15", "e5", "e5b16")},
+    "is_standard_floating": lambda t: t.kind == "float" and not t.is_float8,
+    "is_fp8": lambda t: t.is_float8,
     "is_int": lambda t: t.kind != "float",
     "is_int_signed": _signed,
     "is_int_unsigned": lambda t: t.kind != "float" and not _signed(t),
@@ -81,6 +81,7 @@ _QUERIES: dict[str, Callable[[ScalarType], Any]] = {
     "is_int1": lambda t: t.kind == "bool",
     **{f"is_{name}": _is(name) for name in ("fp16", "bf16", "fp32", "fp64", "int8", "int16", "int32", "int64")},
     **{f"is_{name}": _is(name) for name in ("uint8", "uint16", "uint32", "uint64")},
+    **{f"is_fp8{form}": _is(f"fp8{form}") for form in ("e4nv", "e4b8", "e4b15", "e5", "e5b16")},
 }
 
 

@@ -12,7 +12,7 @@ from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
-from mytriton.types import element_of, i1, is_bool, is_float, is_pointer, is_unsigned
+from mytriton.types import ScalarType, element_of, i1, is_bool, is_float, is_float8, is_pointer, is_unsigned
 
 # --- indices ------------------------------------------------------------------------------------------------------
 
@@ -45,6 +45,10 @@ def absolute(s: Semantics, span: Span, x: Operand) -> Item:
     value = s.value(x)
     if is_pointer(value.type):
         raise Mistake("MT203", f"tl.abs takes numbers, got {s.describe(x)}", x.span)
+    if is_float8(value.type):  # exact, so that it keeps its type as in Triton
+        element, b = s.scalar_type(value), s.builder
+        assert isinstance(element, ScalarType)
+        return b.cast(b.add(ops.Abs, source=b.cast(value, element.computed)), element)
     return value if is_bool(value.type) or is_unsigned(value.type) else s.builder.add(ops.Abs, source=value)
 
 

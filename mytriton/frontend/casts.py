@@ -10,10 +10,10 @@ from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.values import Item, Known, Mistake, Operand
 from mytriton.ir import ops
 from mytriton.source import Span
-from mytriton.types import SCALARS, PointerType, ScalarType, element_of, u16, u32
+from mytriton.types import SCALARS, PointerType, ScalarType, element_of, f8e5, shape_of, u8, u16, u32
 
-#: Triton's names of the element types, which `dtype.name` is compared with: int1, uint8, fp32, bf16.
-NAMES = {t: {"i": "int", "u": "uint", "f": "fp", "b": "bf"}[t.name[0]] + str(t.bits) for t in SCALARS.values()}
+#: Triton's names of the element types, which `dtype.name` is compared with: int1, uint8, fp8e5, fp32, bf16.
+NAMES = {t: {"i": "int", "u": "uint", "f": "fp", "b": "b"}[t.name[0]] + t.name[1:] for t in SCALARS.values()}
 
 
 @builtin(tl.cast, method=True)
@@ -81,9 +81,13 @@ def _rounded(s: Semantics, span: Span, input: Operand, to: ScalarType, rounding:
     # Where the nearest number lies further from zero, the one next to it does not: its bits less one.
     b = s.builder
     magnitude, rounded = b.add(ops.Abs, source=value), b.add(ops.Abs, source=b.cast(nearest, old))
-    bits = u16 if to.bits == 16 else u32
+    bits = {8: u8, 16: u16, 32: u32}[to.bits]
     further = b.cast(b.add(ops.CmpGt, lhs=rounded, rhs=magnitude), bits)
     stepped = b.add(ops.Sub, lhs=b.add(ops.Bitcast, source=nearest, to=bits), rhs=further)
+    if to == f8e5:  # as in Triton, and unlike to nearest: infinity, whose bits follow the largest number's, stays
+        infinity = b.constant(float("inf"), old, shape_of(value.type))
+        infinite = b.add(ops.CmpEq, lhs=magnitude, rhs=infinity)
+        stepped = b.add(ops.Add, lhs=stepped, rhs=b.cast(infinite, bits))
     return b.add(ops.Bitcast, source=stepped, to=to)
 
 

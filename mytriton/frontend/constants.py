@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mytriton.frontend.limits import MAX_BITS
-from mytriton.types import ScalarType, f32, f64, i1, i32, i64, u64
+from mytriton.types import FLOAT8_LARGEST, ScalarType, f32, f64, i1, i32, i64, u64
 
 UNARY: dict[str, Callable[[Any], Any]] = {
     "-": operator.neg,
@@ -59,11 +59,20 @@ def binary(op: str, a: Any, b: Any) -> Any:
 
 
 #: Significand bits (with the hidden one), smallest and largest exponent of a normal number.
-_FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127), "f32": (24, -126, 127)}
+_FORMATS = {
+    "f8e4nv": (4, -6, 8),
+    "f8e5": (3, -14, 15),
+    "f16": (11, -14, 15),
+    "bf16": (8, -126, 127),
+    "f32": (24, -126, 127),
+}
 
 
 def round_float(value: float, type_: ScalarType) -> float:
-    """`value` rounded once to the float type, to nearest even, with its subnormals and infinities."""
+    """`value` rounded once to the float type, to nearest even, with its subnormals and infinities; what is beyond a
+    float8 becomes its largest number."""
+    if type_.is_float8 and abs(value) > FLOAT8_LARGEST[type_]:
+        return math.copysign(FLOAT8_LARGEST[type_], value)
     if type_ == f64 or value == 0 or not math.isfinite(value):
         return value
     precision, low, high = _FORMATS[type_.name]

@@ -96,7 +96,9 @@ def _dot(
     out_dtype: Operand | None = None,
 ) -> Item:
     (lhs, factor), (rhs, other_factor) = _factor(s, input), _factor(s, other)
-    if factor != other_factor:
+    if factor.is_float8 and other_factor.is_float8:  # each is an f16
+        lhs, rhs, factor = s.builder.cast(lhs, f16), s.builder.cast(rhs, f16), f16
+    elif factor != other_factor:
         message = f"tl.dot takes factors of one type, got {s.describe(input)} and {s.describe(other)}"
         raise Mistake("MT203", message, span, f"convert one: {s.short(other)}.to({s.short(input)}.dtype)")
     shape = _check_shapes(s, input, other, span)

@@ -174,6 +174,6 @@ class Findings:
         """A compile-time type of numbers or pointers."""
         value = self.known(operand, "a dtype")
         if not isinstance(value, (ScalarType, PointerType)):
-            hint = "use tl.float32, float16, bfloat16, float64, int8 to int64, uint8 to uint64 or int1, all of tl"
+            hint = "use tl.float32, float16, bfloat16, float64, float8e5, int8 to int64, uint8 to uint64 or int1 of tl"
             raise Mistake("MT211", f"a dtype is needed here, got {self.describe(operand)}", operand.span, hint)
         return value

@@ -39,7 +39,7 @@ def floats(s: Semantics, name: str, operands: list[Operand], span: Span) -> list
             raise Mistake("MT203", f"{name} takes floats, got {s.describe(operand)}", operand.span, hint)
     elements = [element_of(o.item.type) for o in operands if isinstance(o.item, Value)]
     types = [e for e in elements if isinstance(e, ScalarType)]
-    type_ = reduce(promote, types) if types else f32  # a known number does not widen the others
+    type_ = reduce(promote, types).computed if types else f32  # a known number does not widen the others
     return s.same_shape([s.value(o, type_) for o in operands], operands, span)
 
 

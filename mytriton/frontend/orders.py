@@ -15,7 +15,7 @@ from mytriton.frontend.values import Item, Mistake, Operand, Tuple
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.source import Span
-from mytriton.types import element_of, shape_of
+from mytriton.types import ScalarType, element_of, shape_of
 
 
 def _block(s: Semantics, operand: Operand, name: str) -> Value:
@@ -77,6 +77,13 @@ def _sorted(s: Semantics, value: Value, axis: int, descending: bool) -> Value:
     return value
 
 
+def _like(s: Semantics, x: Operand, ordered: Value) -> Value:
+    """The elements in their own type: float8 is compared as f32."""
+    element = element_of(s.value(x).type)
+    assert isinstance(element, ScalarType)
+    return s.builder.cast(ordered, element)
+
+
 def _descending(s: Semantics, operand: Operand | None, default: bool) -> bool:
     return default if operand is None else bool(s.known(operand, "`descending`"))
 
@@ -85,7 +92,7 @@ def _descending(s: Semantics, operand: Operand | None, default: bool) -> bool:
 def _sort(s: Semantics, span: Span, x: Operand, dim: Operand | None = None, descending: Operand | None = None) -> Item:
     value, _ = numbers(s, x, "sort")
     _block(s, x, "sort")
-    return _sorted(s, value, _axis(s, x, value, dim), _descending(s, descending, False))
+    return _like(s, x, _sorted(s, value, _axis(s, x, value, dim), _descending(s, descending, False)))
 
 
 @builtin(tl.bitonic_merge)
@@ -95,7 +102,7 @@ def _bitonic_merge(
     value, _ = numbers(s, x, "bitonic_merge")
     _block(s, x, "bitonic_merge")
     axis = _axis(s, x, value, dim)
-    return _merged(s, value, axis, shape_of(value.type)[axis], _descending(s, descending, False))
+    return _like(s, x, _merged(s, value, axis, shape_of(value.type)[axis], _descending(s, descending, False)))
 
 
 @builtin(tl.topk, method=True)
@@ -115,7 +122,7 @@ def _topk(
         message = f"tl.topk gives a power of 2 of elements, up to the {extent} there are, not {count}"
         raise Mistake("MT227", message, k.span, "take more and mask those beyond")
     ordered = _sorted(s, value, axis, _descending(s, descending, True))
-    return ordered if count == extent else pick(s, ordered, axis, count, count - 1, 0)
+    return _like(s, x, ordered if count == extent else pick(s, ordered, axis, count, count - 1, 0))
 
 
 # --- together and apart -----------------------------------------------------------------------------------------------
@@ -127,7 +134,11 @@ def _joined(s: Semantics, a: Operand, b: Operand, name: str, span: Span) -> Valu
     if element_of(pair[0].type) != element_of(pair[1].type):
         message = f"tl.{name} takes blocks of one type, got {s.describe(a)} and {s.describe(b)}"
         raise Mistake("MT203", message, span, f"convert one: {s.short(b)}.to({s.short(a)}.dtype)")
-    first, second = s.same_shape(pair, [a, b], span)
+    return joined_last(s, *s.same_shape(pair, [a, b], span))
+
+
+def joined_last(s: Semantics, first: Value, second: Value) -> Value:
+    """Two blocks of one shape and type along a new last axis."""
     shape = (*shape_of(first.type), 2)
     low, high = (s.broadcast(s.reshape(v, (*shape[:-1], 1)), shape) for v in (first, second))
     right = bit_of_index(s, shape, len(shape) - 1, 1)

@@ -24,6 +24,7 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     orders,
     randoms,
     reductions,
+    scaled_dots,
     scans,
     shapes,
     windows,

@@ -23,12 +23,12 @@ _OF_TWO: dict[type[Op], str] = {ops.Maximum: "larger", ops.Minimum: "smaller"}
 
 
 def numbers(s: Semantics, input: Operand, name: str) -> tuple[Value, ScalarType]:
-    """What is reduced, and the type of its elements."""
+    """What is reduced, and the type of its elements; float8 counts as f32."""
     value = s.value(input)
     element = element_of(value.type)
     if not isinstance(element, ScalarType):
         raise Mistake("MT203", f"tl.{name} takes numbers, got {s.describe(input)}", input.span)
-    return value, element
+    return s.builder.cast(value, element.computed), element.computed
 
 
 def _reduce(

@@ -18,7 +18,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Op
 from mytriton.ir.functions import FUNCTIONS
 from mytriton.ir.rounding import odd_float32
-from mytriton.types import PointerType, ScalarType, bf16, element_of, i1
+from mytriton.types import FLOAT8_LARGEST, PointerType, ScalarType, bf16, element_of, i1
 
 Array = npt.NDArray[Any]
 
@@ -50,6 +50,10 @@ def _float_to_int(x: Array, to: np.dtype[Any]) -> Array:
     return np.where(inside, truncated, np.where(wide >= limit, highest, np.where(wide < low, lowest, zero)))
 
 
+#: The bits of the NaN that conversions to float8 make.
+FLOAT8_NAN = np.uint8(0x7F)
+
+
 def convert(x: Array, to: ScalarType) -> Array:
     """Element conversion as `Cast` defines it."""
     x = np.asarray(x)
@@ -58,11 +62,15 @@ def convert(x: Array, to: ScalarType) -> Array:
         return np.asarray(x != 0)
     if to.kind == "int" and x.dtype.kind not in "biu":
         return _float_to_int(x, dtype)
-    if to == bf16:  # ml_dtypes converts through float32, which would round twice
+    if to == bf16 or to.is_float8:  # ml_dtypes converts through float32, which would round twice
         if x.dtype in (np.int64, np.uint64):
             x = _sticky_float64(x)
         if x.dtype == np.float64 or x.dtype.kind in "iu":
             x = odd_float32(x.astype(np.float64))
+    if to.is_float8:
+        largest = np.float32(FLOAT8_LARGEST[to])
+        x = np.clip(x.astype(np.float32), -largest, largest)
+        return np.where(np.isnan(x), FLOAT8_NAN, x.astype(dtype).view(np.uint8)).view(dtype)
     return x.astype(dtype)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from mytriton.analysis.written import written_params
 from mytriton.diagnostics import LaunchError
 from mytriton.ir import ops
-from mytriton.ir.arithmetic import DTYPES, POINTER, Array, evaluate
+from mytriton.ir.arithmetic import DTYPES, POINTER, Array, convert, evaluate
 from mytriton.ir.core import Func, Value
 from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of, i1
@@ -70,7 +70,8 @@ class Memory:
             else:
                 element = element_of(param.type)
                 assert not isinstance(element, PointerType)
-                self.values[param] = np.asarray(arg).astype(DTYPES[element])
+                number_ = np.asarray(arg)
+                self.values[param] = convert(number_, element) if element.is_float8 else number_.astype(DTYPES[element])
 
     def load(self, op: ops.Load, pointer: Array, mask: Array | None, other: Array | None) -> Array:
         """The loaded block; only elements whose mask is true are touched."""
@@ -158,7 +159,8 @@ def _buffer(func: Func, param: Value, arg: Any) -> Buffer:
     view = arg[tuple(slice(None, None, -1 if stride < 0 else 1) for stride in arg.strides)]
     extent = sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True)) // dtype.itemsize + 1
     size = extent if arg.size else 0
-    flat = np.lib.stride_tricks.as_strided(view, (size,), (dtype.itemsize,))
+    bits = view.view(f"u{dtype.itemsize}")  # NumPy has no name for all of our dtypes
+    flat = np.lib.stride_tricks.as_strided(bits, (size,), (dtype.itemsize,)).view(dtype)
     if param.type.element == i1:
         flat = flat.view(np.uint8)  # any non-zero byte is true
     return Buffer(start, view.__array_interface__["data"][0], flat)

@@ -7,7 +7,8 @@ a scalar stands for all elements, missing axes are added in front, and axes of e
 
 Operators on blocks and scalars
     + - *        both sides are converted to one type: the higher kind wins (bool < int < float), then the wider type,
-                 and unsigned at equal width; bfloat16 with float16 or an integer gives float32; a Python number or
+                 and unsigned at equal width; bfloat16 with float16 or an integer gives float32; two different floats
+                 of 8 bits give float16, one of them with itself, bfloat16 or an integer float32; a Python number or
                  constexpr does not widen the other side. Integers wrap at their width, floats are correctly rounded;
                  bool counts as int32, but the product of two is a bool, as in Triton: their `&`.
     /            true division, correctly rounded; integers become float32; float16 and bfloat16 give float32.
@@ -24,7 +25,9 @@ Operators on blocks and scalars
     x[:, None]   `:` keeps an axis, `None` adds one of extent 1; axes that are not named stay. There is no other index.
     x.to(dtype)  converts elements: float to integer truncates toward zero, saturates (a negative one to 0 in an
                  unsigned type), NaN gives 0; integers wrap;
-                 narrower floats round to nearest even; to bool is `!= 0`. `bitcast=True` keeps the bits instead.
+                 narrower floats round to nearest even, and to float8e4nv and float8e5 saturate: what is beyond 448
+                 or 57344, infinity too, becomes that, and NaN stays NaN; to bool is `!= 0`. `bitcast=True` keeps the
+                 bits instead.
     and or not   of scalars and, elementwise, of blocks: a number counts as true unless it is 0. Both sides of a
                  run-time one are computed.
     x if c else y  with a run-time scalar c: only the side that is chosen is computed, and both are promoted to one
@@ -75,7 +78,7 @@ from mytriton.language.atomics import (
 )
 from mytriton.language.compile_time import constexpr_function
 from mytriton.language.debugging import device_assert, device_print, static_assert, static_print
-from mytriton.language.dots import dot
+from mytriton.language.dots import dot, dot_scaled
 from mytriton.language.elementwise import add, cast, cdiv, maximum, minimum, mul, sub, swizzle2d, to_tensor, where
 from mytriton.language.kernel_only import LanguageError as LanguageError
 from mytriton.language.kernel_only import kernel_only
@@ -189,6 +192,7 @@ __all__ = [
     "device_print",
     "div_rn",
     "dot",
+    "dot_scaled",
     "dtype",
     "erf",
     "exp",
@@ -197,6 +201,8 @@ __all__ = [
     "extra",
     "fdiv",
     "flip",
+    "float8e4nv",
+    "float8e5",
     "float16",
     "float32",
     "float64",
@@ -290,6 +296,8 @@ uint8 = types.u8
 uint16 = types.u16
 uint32 = types.u32
 uint64 = types.u64
+float8e4nv = types.f8e4nv
+float8e5 = types.f8e5
 float16 = types.f16
 bfloat16 = types.bf16
 float32 = types.f32

@@ -32,7 +32,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 def cast(input: Any, dtype: Any, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> Any:
     """`input.to(dtype)`: float to integer truncates toward zero, saturates, and NaN gives 0; integers wrap; to bool is
     `!= 0`. A narrower float rounds to nearest, ties to even ("rtne"), or toward zero ("rtz"), as
-    `fp_downcast_rounding` says.
+    `fp_downcast_rounding` says; to float8e4nv and float8e5 it saturates, to the largest number, from infinity too (but
+    toward zero an infinity stays one in float8e5), and NaN stays NaN.
 
     With `bitcast` the bits stay and are read as a type of the same width. A pointer goes to another pointer type
     (`tl.pointer_type(dtype)`), with or without `bitcast`: the same address, holding other elements."""

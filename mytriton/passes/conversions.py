@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from mytriton.ir import ops
 from mytriton.passes.rewrite import Match, Replacement, rule, rules_in
-from mytriton.types import INTEGERS, ScalarType, bf16, element_of, f16, f32, f64, i1, i32, i64, shape_of
+from mytriton.types import INTEGERS, ScalarType, bf16, element_of, f8e4nv, f8e5, f16, f32, f64, i1, i32, i64, shape_of
 
 #: Significand bits of the floats.
-_PRECISION = {f16: 11, bf16: 8, f32: 24, f64: 53}
+_PRECISION = {f8e4nv: 4, f8e5: 3, f16: 11, bf16: 8, f32: 24, f64: 53}
 
 
 def _holds(wide: ScalarType, type_: ScalarType) -> bool:

@@ -111,7 +111,7 @@ def edge_values(element: ScalarType) -> Any:
         if element.bits == 64:
             numbers += [2**53 + 1, -(2**53) - 1, 2**33, 2**62 + 3]
         return np.array([(n - element.low) % 2**element.bits + element.low for n in numbers], dtype)
-    bits = {16: [1, 0x3FF, 0x7F], 32: [1, 0x7FFFFF], 64: [1, 0xFFFFFFFFFFFFF]}[element.bits]
+    bits = {8: [1, 3, 7], 16: [1, 0x3FF, 0x7F], 32: [1, 0x7FFFFF], 64: [1, 0xFFFFFFFFFFFFF]}[element.bits]
     small = np.array(bits, f"u{element.bits // 8}").view(dtype)
     numbers = [0.0, -0.0, 1.0, -1.0, 0.5, -1.5, 2.0, 3.0, 7.25, -100.0, 1e-5, 300.0, 65504.0, 65520.0, 1e30, -1e30]
     numbers += [2.0**31, -(2.0**31), 2.0**31 - 128, 2.0**63, -(2.0**63), np.nan, np.inf, -np.inf, 1 / 3, 88.0, 709.0]

@@ -136,7 +136,7 @@ def test_reductions_of_any_axis(shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(found[2 * axis + 1], data.max(axis))
 
 
-@pytest.mark.parametrize("element", SCALARS.values(), ids=str)
+@pytest.mark.parametrize("element", [t for t in SCALARS.values() if not t.is_float8], ids=str)
 def test_reductions_of_every_type(element: ScalarType) -> None:
     data = np.resize(edge_values(element), (4, 64))
     data[:2] = np.resize(edge_values(element), (2, 64))[:, ::-1]

@@ -16,6 +16,7 @@ from tests import (
     emulated,
     feature_kernels_atomics,
     feature_kernels_dots,
+    feature_kernels_float8,
     feature_kernels_randoms,
     feature_kernels_scans,
     feature_kernels_windows,
@@ -25,6 +26,7 @@ from tests.emulated import Job
 MODULES = (
     feature_kernels_atomics,
     feature_kernels_dots,
+    feature_kernels_float8,
     feature_kernels_randoms,
     feature_kernels_scans,
     feature_kernels_windows,

@@ -64,24 +64,28 @@ class FakeTensor:
         return self
 
     def view(self, dtype: str) -> FakeTensor:
-        return FakeTensor(self.array.view(np.int16), dtype)
+        return FakeTensor(self.array.view(dtype), dtype)
+
+    def element_size(self) -> int:
+        return self.array.itemsize
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        if self.dtype == "bfloat16":
-            raise TypeError("Got unsupported ScalarType BFloat16")
+        if self.dtype in ("torch.bfloat16", "torch.float8_e5m2"):
+            raise TypeError(f"Got unsupported ScalarType {self.dtype}")
         return self.array
 
 
 def test_torch_tensors_share_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = types.SimpleNamespace(Tensor=FakeTensor, bfloat16="bfloat16", int16="int16")
+    fake = types.SimpleNamespace(Tensor=FakeTensor, int16="int16", int8="int8")
     monkeypatch.setitem(sys.modules, "torch", fake)  # type: ignore[arg-type]
     floats = np.zeros(4, np.float32)
     assert host_array(FakeTensor(floats)) is floats
-    short = np.ones(4, ml_dtypes.bfloat16)
-    viewed = host_array(FakeTensor(short, "bfloat16"))
-    assert viewed.dtype == ml_dtypes.bfloat16
-    viewed[0] = 3
-    assert short[0] == 3
+    for dtype in (ml_dtypes.bfloat16, ml_dtypes.float8_e5m2):
+        short = np.ones(4, dtype)
+        viewed = host_array(FakeTensor(short, f"torch.{np.dtype(dtype).name}"))
+        assert viewed.dtype == dtype
+        viewed[0] = 3
+        assert short[0] == 3
     on_gpu = FakeTensor(floats, device="cuda")
     assert host_array(on_gpu) is on_gpu
     assert host_array(5) == 5

@@ -15,7 +15,7 @@ from mytriton.ir.core import Func, Op
 from mytriton.stage import Line
 from mytriton.types import INTEGERS, SCALARS, bf16, f16, f32, f64, i1, i32, i64, u32
 
-NUMERIC = [t for t in SCALARS.values() if t != i1]
+NUMERIC = [t for t in SCALARS.values() if t != i1 and not t.is_float8]
 
 
 def _one_op(cls, type_, **fields) -> tuple[Func, Op]:
@@ -50,8 +50,9 @@ def _cases():
         yield from ((cls, t, {}) for t in INTEGERS)
     for cls in (ops.And, ops.Or, ops.Xor, ops.Not):
         yield from ((cls, t, {}) for t in (i1, *INTEGERS))
-    for cls in (ops.CmpEq, ops.CmpNe, ops.CmpLt, ops.CmpLe, ops.CmpGt, ops.CmpGe, ops.Select):
-        yield from ((cls, t, {}) for t in SCALARS.values())
+    for cls in (ops.CmpEq, ops.CmpNe, ops.CmpLt, ops.CmpLe, ops.CmpGt, ops.CmpGe):
+        yield from ((cls, t, {}) for t in (i1, *NUMERIC))
+    yield from ((ops.Select, t, {}) for t in SCALARS.values())
     yield from ((ops.Cast, a, {"to": b}) for a in SCALARS.values() for b in SCALARS.values())
     same_width = ((a, b) for a in SCALARS.values() for b in SCALARS.values() if a.bits == b.bits)
     yield from ((ops.Bitcast, a, {"to": b}) for a, b in same_width)

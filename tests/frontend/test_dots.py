@@ -38,6 +38,8 @@ def product(expression: str, of: str = "fp32") -> str:
         ("tl.dot(x, y)", "bf16", "0.0 : vector<4x2 x f32>"),
         ("tl.dot(x, y, out_dtype=tl.float32)", "fp64", "0.0 : vector<4x2 x f64>"),
         ("tl.dot(x, y)", "i8", "0 : vector<4x2 x i32>"),
+        ("tl.dot(x, y.to(tl.float32).to(tl.float8e5))", "fp8e4nv", "0.0 : vector<4x2 x f32>"),
+        ("tl.dot(x, y, tl.full((4, 2), 1.0, tl.float16))", "fp8e5", "f32(1.0) : vector<4x2 x f32>"),
     ],
 )
 def test_the_type_of_a_product(expression, of, text):
@@ -114,6 +116,54 @@ MISTAKES = [
         "bf16",
         "MT203 tl.dot gives float32, or float16 if `out_dtype` says so, not bfloat16",
         "leave `out_dtype` out and convert: .to(tl.bfloat16)",
+    ),
+    (
+        "tl.dot(x, y.to(tl.float16))",
+        "fp8e5",
+        f"MT203 tl.dot takes factors of one type, got {X} and {Y}".replace("f32", "f8e5"),
+        "convert one: x.to(x.dtype)",
+    ),
+    (
+        "tl.dot_scaled(x, None, 'e4m3', y, None, 'e3m4')",
+        "fp8e4nv",
+        "MT233 `rhs_format` is 'e3m4'",
+        'use one of "e4m3", "e5m2", "fp16", "bf16", "e2m1"',
+    ),
+    (
+        "tl.dot_scaled(x, None, 'e5m2', y, None, 'e4m3')",
+        "fp8e4nv",
+        "MT203 a block in the format 'e5m2' is of f8e5 or u8, got `x` (vector<4x8 x f8e4nv>)",
+        "say what its elements are, or convert them",
+    ),
+    (
+        "tl.dot_scaled(x, None, 'fp16', y, None, 'fp16', rhs_k_pack=False)",
+        "fp16",
+        "MT233 `rhs_k_pack` is about \"e2m1\", not 'fp16'",
+        "leave it out",
+    ),
+    (
+        "tl.dot_scaled(tl.zeros((4, 32), tl.float8e5), z, 'e5m2', tl.zeros((32, 2), tl.float8e5), None, 'e5m2')",
+        "fp32",
+        f"MT224 `lhs_scale` has (4, 1) or (4, 2), a factor for 32 or 16 numbers, got {Z}",
+        "neither scale is transposed: K is the last axis of both",
+    ),
+    (
+        "tl.dot_scaled(tl.zeros((4, 32), tl.float8e5), z[:, None], 'e5m2', tl.zeros((32, 2), tl.uint8), None, 'e5m2')",
+        "fp32",
+        "MT203 `lhs_scale` is of uint8 (exponents) or float8e4nv, got `z[:, None]` (vector<4x1 x f32>)",
+        "load the exponents as uint8: 127 stands for 1",
+    ),
+    (
+        "tl.dot_scaled(x, None, 'fp16', y, None, 'fp16', out_dtype=tl.float16)",
+        "fp16",
+        "MT203 tl.dot_scaled gives float32, not `tl.float16` (a dtype)",
+        "leave `out_dtype` out, and convert the product",
+    ),
+    (
+        "tl.dot_scaled(x, None, 'fp16', z, None, 'fp16')",
+        "fp16",
+        f"MT224 tl.dot_scaled takes blocks of two axes, or three with a batch, got {Z}".replace("f32", "f16"),
+        "tl.load of pointers with two axes makes such a block",
     ),
 ]
 

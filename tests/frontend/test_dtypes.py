@@ -63,6 +63,21 @@ tl.load(b).dtype.name == "fp32"
 tl.load(b).dtype.fp_mantissa_width == 23
 tl.load(b).type.with_element_ty(tl.int8) == (tl.load(b) > 0).to(tl.int8).type
 tl.bfloat16.is_bf16()
+tl.float8e4nv.is_fp8() and tl.float8e4nv.is_fp8e4nv() and not tl.float8e5.is_fp8e4nv()
+tl.float8e5.is_floating() and not tl.float8e5.is_standard_floating()
+tl.float8e4nv.fp_mantissa_width == 3 and tl.float8e5.exponent_bias == 15
+tl.dtype("fp8e5") == tl.float8e5 and tl.float8e4nv.name == "fp8e4nv"
+(tl.zeros((4,), tl.float8e5) + tl.zeros((4,), tl.float8e5)).dtype == tl.float32
+(tl.zeros((4,), tl.float8e5) * tl.zeros((4,), tl.float8e4nv)).dtype == tl.float16
+(tl.zeros((4,), tl.float8e5) * tl.zeros((4,), tl.float16)).dtype == tl.float16
+(tl.zeros((4,), tl.float8e5) * tl.zeros((4,), tl.bfloat16)).dtype == tl.float32
+(tl.zeros((4,), tl.float8e5) * n).dtype == tl.float32
+(tl.zeros((4,), tl.float8e5) * 2.0).dtype == tl.float32
+tl.abs(tl.zeros((4,), tl.float8e5)).dtype == tl.float8e5
+tl.where(tl.arange(0, 4) > n, tl.zeros((4,), tl.float8e5), 1.0).dtype == tl.float8e5
+tl.sort(tl.zeros((4,), tl.float8e5)).dtype == tl.float8e5
+tl.sum(tl.zeros((4,), tl.float8e5)).dtype == tl.float32
+tl.exp(tl.zeros((4,), tl.float8e5)).dtype == tl.float32
 tl.bfloat16.fp_mantissa_width == 7
 tl.float64.primitive_bitwidth == 64
 tl.float32.scalar == tl.float32

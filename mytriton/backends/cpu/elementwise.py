@@ -9,6 +9,7 @@ from __future__ import annotations
 from mytriton.backends.cpu.held import from_memory, memory_type, to_memory
 from mytriton.backends.cpu.library import vector_function, vector_function_name
 from mytriton.backends.cpu.writer import Text, type_name
+from mytriton.backends.mlir.casts import cast
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.backends.mlir.writer import PREDICATES
 from mytriton.diagnostics import InternalError
@@ -75,8 +76,8 @@ def _saturate(emitter: ElementEmitter, op: ops.Cast, result: str, source: str) -
     """
     element = element_of(op.source.type)
     assert isinstance(element, ScalarType)
-    if element.bits == 16:
-        source, element = emitter.convert("arith.extf", source, element, f32, f"{result}.wide"), f32
+    if element.bits < 32:
+        source, element = cast(emitter, source, element, f32, f"{result}.wide", narrows_f64=False), f32
     limits = ((float(op.to.low), "low"), (float(op.to.high + 1), "high"))
     low, high = (emitter.constant(n, element, f"{result}.{s}") for n, s in limits)
     is_low = emitter.compare(ops.CmpLt, source, low, element, f"{result}.is_low")

@@ -26,7 +26,7 @@ from mytriton.backends.cpu.emit import Emitted
 from mytriton.backends.cpu.feedback import FAILURE_BYTES
 from mytriton.backends.cpu.writer import symbol
 from mytriton.diagnostics import LaunchError
-from mytriton.ir.arithmetic import DTYPES
+from mytriton.ir.arithmetic import DTYPES, convert
 from mytriton.ir.core import Func
 from mytriton.source import SourceUnit
 from mytriton.target import MAX_GRID_X
@@ -34,10 +34,10 @@ from mytriton.types import PointerType, ScalarType, element_of, i1
 
 _CACHE_LINE = 64
 
-#: `struct` codes of the arguments, each padded to a slot of 8 bytes. 16-bit floats go as their bits.
+#: `struct` codes of the arguments, each padded to a slot of 8 bytes. Short floats go as their bits.
 _SLOTS = {"i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q"}
 _SLOTS |= {"u8": "B7x", "u16": "H6x", "u32": "I4x", "u64": "Q"}
-_SLOTS |= {"f16": "H6x", "bf16": "H6x", "f32": "f4x", "f64": "d"}
+_SLOTS |= {"f8e4nv": "B7x", "f8e5": "B7x", "f16": "H6x", "bf16": "H6x", "f32": "f4x", "f64": "d"}
 _POINTER_SLOT = "Q"
 
 #: Elements below which a grid stays on one thread: handing work to others takes about as long as adding these.
@@ -182,11 +182,12 @@ def _number_encoder(name: str, element: ScalarType, divisible: bool) -> Callable
             value: Any = arg
         else:
             number = np.asarray(arg)
-            if number.shape != () or number.dtype.kind not in "biufV":  # V: bfloat16
+            if number.shape != () or number.dtype.kind not in "biufV":  # V: those of ml_dtypes
                 raise LaunchError(f"argument `{name}` must be a number ({element}), got {type(arg).__name__}")
             with np.errstate(all="ignore"):
-                number = number.astype(dtype)
-            value = (number.view(np.uint16) if element.kind == "float" and element.bits == 16 else number).item()
+                number = convert(number, element) if element.is_float8 else number.astype(dtype)
+            is_short = element.kind == "float" and element.bits < 32
+            value = (number.view(f"u{element.bytes}") if is_short else number).item()
         if divisible and value % 16:
             raise LaunchError(f"argument `{name}` was promised to be divisible by 16, got {arg}")
         return value

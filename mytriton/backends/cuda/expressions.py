@@ -9,7 +9,7 @@ from mytriton.backends.cuda.literals import c_type, literal
 from mytriton.backends.cuda.prelude import Prelude
 from mytriton.ir import ops
 from mytriton.ir.core import Op
-from mytriton.types import PointerType, ScalarType, bf16, f16, f32, f64, i1, i16, u64
+from mytriton.types import FLOAT8, PointerType, ScalarType, bf16, f8e5, f16, f32, f64, i1, i16, u64
 
 _INFIX = {
     ops.Add: "+",
@@ -54,6 +54,9 @@ _WRAPPING = (ops.Add, ops.Sub, ops.Mul)
 _SHIFTS: dict[type[Op], tuple[str, str]] = {ops.Shl: ("mt_shl", "<<"), ops.Shr: ("mt_shr", ">>")}
 _INTEGER_CALLS = {ops.FloorDiv: ("mt_div", "/"), ops.Mod: ("mt_mod", "%")}
 
+#: The floats held as their bits.
+_SHORT = (*FLOAT8, f16, bf16)
+
 #: The elementwise operations there is an expression for.
 ELEMENTWISE = frozenset(
     (*_INFIX, *_FUNCTIONS, *_KEEPING_NAN, *_SHIFTS, ops.FloorDiv, ops.Neg, ops.Not, ops.Select, ops.Bitcast)
@@ -75,10 +78,10 @@ class Expressions:
         if source == to:
             return text
         if to == i1:
-            return f"(({text} & 0x7fff) != 0)" if source in (f16, bf16) else f"({text} != 0)"
-        if source in (f16, bf16):
+            return f"(({text} & {_magnitude(source)}) != 0)" if source in _SHORT else f"({text} != 0)"
+        if source in _SHORT:
             return self.cast(self.widen(text, source), f32, to)
-        if to in (f16, bf16):
+        if to in _SHORT:
             if source == f64:
                 text = call("mt_f64_to_odd", text)
             elif source.kind == "int":  # f32 does not hold every integer: round once
@@ -91,8 +94,10 @@ class Expressions:
         return f"({c_type(to)}){text}"
 
     def widen(self, text: str, type_: ScalarType) -> str:
-        """A float operand in the type it is computed in: f32 for f16 and bf16, else its own."""
-        return self._prelude.call(f"mt_{type_}_to_f32", text) if type_ in (f16, bf16) else text
+        """A float operand in the type it is computed in: f32 for those held as their bits, else its own."""
+        if type_ == f8e5:  # the upper half of an f16
+            return self._prelude.call("mt_f16_to_f32", f"{text} << 8")
+        return self._prelude.call(f"mt_{type_}_to_f32", text) if type_ in _SHORT else text
 
     def __call__(
         self, op: Op, element: ScalarType | PointerType, operands: list[str], constants: Sequence[Constant]
@@ -118,7 +123,7 @@ class Expressions:
 
     @staticmethod
     def _bitcast(text: str, source: ScalarType | PointerType, to: ScalarType | PointerType) -> str:
-        """The same bits. f16 and bf16 are held as their bits; integers of one width convert to each other by theirs."""
+        """The same bits. Short floats are held as their bits; integers of one width convert to each other by theirs."""
         kinds = [t.kind if isinstance(t, ScalarType) and t in (f32, f64) else "bits" for t in (source, to)]
         if kinds[0] == kinds[1]:
             return text if source == to else f"({c_type(to)}){text}"
@@ -200,6 +205,11 @@ class Expressions:
         if isinstance(op, ops.Shl) and not _is_wide_unsigned(element):
             value = _as_unsigned(value, constants[0], element)
         return f"({value} {sign} {amount})"
+
+
+def _magnitude(element: ScalarType) -> str:
+    """The bits of a short float but for its sign."""
+    return "0x7f" if element.is_float8 else "0x7fff"
 
 
 def _is_wide_unsigned(element: ScalarType) -> bool:

@@ -1,13 +1,13 @@
-"""How types and constants read in CUDA C++. f16 and bf16 are held as their bits, so no header is needed."""
+"""How types and constants read in CUDA C++. f16, bf16 and float8 are held as their bits, so no header is needed."""
 
 from __future__ import annotations
 
 import math
 
-import ml_dtypes
 import numpy as np
 
-from mytriton.types import PointerType, ScalarType, Type, bf16, element_of, f32, f64, i1
+from mytriton.arrays import DTYPES
+from mytriton.types import PointerType, ScalarType, Type, element_of, f32, f64, i1
 
 _NAMES = {
     "i1": "bool",
@@ -19,6 +19,8 @@ _NAMES = {
     "u16": "unsigned short",
     "u32": "unsigned",
     "u64": "unsigned long long",
+    "f8e4nv": "unsigned char",
+    "f8e5": "unsigned char",
     "f16": "unsigned short",
     "bf16": "unsigned short",
     "f32": "float",
@@ -43,7 +45,7 @@ def literal(value: bool | int | float, type_: ScalarType) -> str:
         return _integer(int(value), type_)
     if type_ in (f32, f64):
         return _float(float(value), type_)
-    return f"0x{float_bits(float(value), type_):04x}"
+    return f"0x{float_bits(float(value), type_):0{2 * type_.bytes}x}"
 
 
 def _integer(value: int, type_: ScalarType) -> str:
@@ -68,6 +70,4 @@ def _float(value: float, type_: ScalarType) -> str:
 
 def float_bits(value: float, type_: ScalarType) -> int:
     """The bits of a float constant of the given type."""
-    dtype = {"f16": np.float16, "f32": np.float32, "f64": np.float64}.get(type_.name, ml_dtypes.bfloat16)
-    assert type_ == bf16 or dtype is not ml_dtypes.bfloat16, type_
-    return int(np.array(value, dtype).view(f"u{type_.bytes}"))
+    return int(np.array(value, DTYPES[type_]).view(f"u{type_.bytes}"))

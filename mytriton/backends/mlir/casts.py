@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mytriton.backends.mlir.float8 import narrow, widen
 from mytriton.backends.mlir.writer import Writer
 from mytriton.ir import ops
 from mytriton.types import ScalarType, bf16, f16, f32, f64, i1, i32
@@ -15,6 +16,12 @@ def cast(w: Writer, source: str, old: ScalarType, new: ScalarType, result: str, 
     """
     if new == old:  # an optimizer would have dropped it
         return w.convert("arith.bitcast", source, old, new, result)
+    if old.is_float8:
+        if new == f32:
+            return widen(w, source, old, result)
+        return cast(w, widen(w, source, old), f32, new, result, narrows_f64)
+    if new.is_float8:
+        return narrow(w, _to_f32(w, source, old), new, result)
     if new == i1:
         return w.compare(ops.CmpNe, source, w.constant(0, old), old, result)
     if new.kind == "int":
@@ -55,6 +62,15 @@ def _between_floats(w: Writer, source: str, old: ScalarType, new: ScalarType, re
     if old.bits == new.bits:  # between f16 and bf16
         source, old = w.convert("arith.extf", source, old, f32), f32
     return w.convert("arith.extf" if new.bits > old.bits else "arith.truncf", source, old, new, result)
+
+
+def _to_f32(w: Writer, source: str, old: ScalarType) -> str:
+    """`source` as an f32, such that rounding it to a float8 is right: no integer that an f32 does not hold is within
+    reach of one."""
+    if old in (f32, f64):
+        return source if old == f32 else _round_to_odd(w, source)
+    name = "arith.extf" if old.kind == "float" else "arith.sitofp" if old != i1 and old.signed else "arith.uitofp"
+    return w.convert(name, source, old, f32)
 
 
 def _round_to_odd(w: Writer, source: str) -> str:

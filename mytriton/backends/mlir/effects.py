@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
+from mytriton.backends.mlir.casts import cast
 from mytriton.backends.mlir.context import Context
 from mytriton.backends.mlir.places import AXES, Positions
 from mytriton.backends.mlir.writer import Writer
@@ -58,8 +59,7 @@ def _print(context: Context, positions: Positions, op: ops.Print, element: Scala
     if wide.signless != element.signless:
         w = Writer(text.write)
         w.begin(text.fresh("%shown"))
-        name = "arith.extf" if element.kind == "float" else "arith.extsi" if element.signed else "arith.extui"
-        shown = w.convert(name, shown, element, wide)
+        shown = cast(w, shown, element, wide, "", narrows_f64=True)
     write({f64: "%g", i32: "%d", u32: "%u", i64: "%lld", u64: "%llu"}[wide], [shown], [wide.signless])
 
 

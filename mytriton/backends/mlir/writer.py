@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-import ml_dtypes
 import numpy as np
 
+from mytriton.arrays import DTYPES
 from mytriton.ir import ops
 from mytriton.ir.core import Op
-from mytriton.types import ScalarType, bf16, f16, f32, f64, i1
+from mytriton.types import ScalarType, i1
 
 #: Predicate for signed integers, for unsigned ones and bool, and for floats: ordered, so that NaN is unequal to all.
 PREDICATES: Mapping[type[Op], tuple[str, str, str]] = {
@@ -21,8 +21,6 @@ PREDICATES: Mapping[type[Op], tuple[str, str, str]] = {
     ops.CmpGt: ("sgt", "ugt", "ogt"),
     ops.CmpGe: ("sge", "uge", "oge"),
 }
-
-_NUMPY = {f16: np.float16, bf16: ml_dtypes.bfloat16, f32: np.float32, f64: np.float64}
 
 
 def literal(value: bool | int | float, type_: ScalarType) -> str:
@@ -35,9 +33,11 @@ def literal(value: bool | int | float, type_: ScalarType) -> str:
     if type_.kind == "int":
         return str(int(value))
     value = float(value)
+    if type_.is_float8:  # held as its bits
+        return str(int(np.array(value, DTYPES[type_]).view(np.uint8)))
     if math.isfinite(value) and float(text := f"{value:.6e}") == value:
         return text
-    bits = np.array(value, dtype=_NUMPY[type_]).tobytes()
+    bits = np.array(value, dtype=DTYPES[type_]).tobytes()
     return f"0x{int.from_bytes(bits, 'little'):0{2 * len(bits)}X}"
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from mytriton.backends.base import Launcher
 from mytriton.backends.nvidia import driver
 from mytriton.diagnostics import LaunchError, OutOfResources
+from mytriton.ir.arithmetic import convert
 from mytriton.target import MAX_GRID_YZ, Target
 from mytriton.types import PointerType, ScalarType, Type, bf16, f16, f32
 
@@ -26,7 +27,7 @@ POINTER: ArrayAbi = ("Q", lambda address, size: (address,))
 MEMREF: ArrayAbi = ("QQqqq", lambda address, size: (address, address, 0, size, 1))
 
 _FORMATS = {"i1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q"}
-_FORMATS |= {"f16": "H", "bf16": "H", "f32": "f", "f64": "d"}
+_FORMATS |= {"f8e4nv": "B", "f8e5": "B", "f16": "H", "bf16": "H", "f32": "f", "f64": "d"}
 
 
 def load_cubin(
@@ -152,6 +153,8 @@ def _number(param: str, type_: ScalarType, arg: Any) -> bool | int | float:
             return bool(arg)
         if type_.kind == "int":
             return int(arg)
+        if type_.is_float8:
+            return int(convert(np.asarray(arg, np.float64), type_).view(np.uint8))
         with np.errstate(over="ignore"):
             if type_ == f16:
                 return int(np.float16(arg).view(np.uint16))

@@ -7,7 +7,7 @@ from typing import ClassVar
 from mytriton.ir.core import Op, Value, attribute, operand
 from mytriton.ir.ops.rules import require
 from mytriton.records import dataclass
-from mytriton.types import ScalarType, Type, element_of, f32, f64, i8, i32, shape_of, u8
+from mytriton.types import FLOATS, ScalarType, Type, element_of, f32, f64, i8, i32, shape_of, u8
 
 #: How products of f32 may be computed: exactly, or with factors rounded to tf32 (10 bits of mantissa), once or thrice.
 PRECISIONS = ("ieee", "tf32", "tf32x3")
@@ -40,7 +40,7 @@ class Dot(Op):
         fits = left[:-2] == right[:-2] and left[-1:] == right[-2:-1]
         require(fits, "{} and {} have no product", self.lhs.type, self.rhs.type)
         require(factor == element_of(self.rhs.type), "factors differ: {} and {}", self.lhs.type, self.rhs.type)
-        numbers = isinstance(factor, ScalarType) and (factor.kind == "float" or factor in (i8, u8))
+        numbers = isinstance(factor, ScalarType) and (factor in FLOATS or factor in (i8, u8))
         require(numbers, "there is no dot of {}", factor)
         require(self.precision in ("", *PRECISIONS), "{} is no precision", self.precision)
         assert isinstance(factor, ScalarType)

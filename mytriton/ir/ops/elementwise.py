@@ -13,6 +13,7 @@ from mytriton.types import (
     i1,
     is_bool,
     is_float,
+    is_float8,
     is_integer,
     is_pointer,
     is_unsigned,
@@ -52,11 +53,16 @@ def _accept(opcode: str, accepts: str, type_: Type) -> None:
     require(fits(type_), "`{}` takes {}, got {}", opcode, what, type_)
 
 
+def is_computed(type_: Type) -> bool:
+    """Whether the elements are floats that operations take: float8 is converted to these first."""
+    return is_float(type_) and not is_float8(type_)
+
+
 #: What an operation may take: how the message calls it, and the test.
 _ACCEPTS: dict[str, tuple[str, Callable[[Type], bool]]] = {
-    "number": ("numbers", lambda t: is_float(t) or is_integer(t)),
-    "float": ("floats", is_float),
-    "signed": ("floats or signed integers", lambda t: is_float(t) or (is_integer(t) and not is_unsigned(t))),
+    "number": ("numbers", lambda t: is_computed(t) or is_integer(t)),
+    "float": ("floats", is_computed),
+    "signed": ("floats or signed integers", lambda t: is_computed(t) or (is_integer(t) and not is_unsigned(t))),
     "integer": ("integers", is_integer),
     "bits": ("integers or bool", lambda t: is_integer(t) or is_bool(t)),
     "any": ("numbers", lambda t: not is_pointer(t)),
@@ -206,6 +212,7 @@ class Compare(Op):
 
     def type_rule(self) -> tuple[Type, ...]:
         require(self.lhs.type == self.rhs.type, "operand types differ: {} and {}", self.lhs.type, self.rhs.type)
+        require(not is_float8(self.lhs.type), "`{}` takes no float8", self.opcode)
         return (with_element(self.lhs.type, i1),)
 
 

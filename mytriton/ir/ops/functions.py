@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from mytriton.ir.core import Op, Value, operand
-from mytriton.ir.ops.elementwise import Binary, Unary
+from mytriton.ir.ops.elementwise import Binary, Unary, is_computed
 from mytriton.ir.ops.rules import require
 from mytriton.records import dataclass
-from mytriton.types import Type, is_float
+from mytriton.types import Type
 
 
 class Exp(Unary):
@@ -119,5 +119,5 @@ class Fma(Op):
     def type_rule(self) -> tuple[Type, ...]:
         types = (self.x.type, self.y.type, self.z.type)
         require(len(set(types)) == 1, "operand types differ: {}, {} and {}", *types)
-        require(is_float(types[0]), "`{}` takes floats, got {}", self.opcode, types[0])
+        require(is_computed(types[0]), "`{}` takes floats, got {}", self.opcode, types[0])
         return (types[0],)

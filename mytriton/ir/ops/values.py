@@ -39,7 +39,8 @@ class Constant(Op):
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cast(Op):
     """Element conversion. Float to integer truncates toward zero, saturates, and NaN gives 0; integer narrowing wraps;
-    float narrowing rounds to nearest even; to i1 is `!= 0` (NaN is true); i1 to a number is 0 or 1."""
+    float narrowing rounds to nearest even, and to a float8 saturates, infinity too, with one NaN (PTX's `satfinite`);
+    to i1 is `!= 0` (NaN is true); i1 to a number is 0 or 1."""
 
     opcode: ClassVar[str] = "cast"
     inline: ClassVar[bool] = True

@@ -1,0 +1,135 @@
+"""Floats of 8 bits: every conversion bit by bit, against their formats written out, on every backend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mytriton as triton
+import mytriton.language as tl
+from mytriton.arrays import DTYPES
+from mytriton.frontend import constants
+from mytriton.types import FLOAT8
+from tests import feature_kernels_float8
+from tests.feature_kernels_float8 import float8_kernel
+from tests.float8 import CODES, E4, E5, FORMATS, hard, numbers, rounded
+from tests.running import on_every_backend
+from tests.triton_reference import as_triton, triton_interpreter
+
+__all__ = ["triton_interpreter"]
+
+
+def sources(dtype: np.dtype) -> list[np.ndarray]:
+    """Every float16 and bfloat16, and hard float32 and float64."""
+    with np.errstate(over="ignore"):
+        short = [np.arange(65536, dtype=np.uint16).view(t) for t in (np.float16, ml_dtypes.bfloat16)]
+        return [*short, hard(dtype).astype(np.float32), hard(dtype)]
+
+
+@on_every_backend
+@pytest.mark.parametrize("dtype", FORMATS, ids=str)
+def test_every_code_is_widened_exactly(run, dtype):
+    for to in (np.float16, ml_dtypes.bfloat16, np.float32, np.float64):
+        out = np.zeros(256, to)
+        run(float8_kernel, 1, CODES.view(dtype), out, 256, B=256)
+        expected = numbers(dtype)
+        np.testing.assert_array_equal(out.astype(np.float64), expected)
+        known = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(out.astype(np.float64))[known], np.signbit(expected)[known])
+
+
+@on_every_backend
+@pytest.mark.parametrize("dtype", FORMATS, ids=str)
+def test_rounding(run, dtype):
+    for x in sources(dtype):
+        out = np.zeros(len(x), dtype)
+        run(float8_kernel, -(-len(x) // 1024), x, out, len(x), B=1024)
+        np.testing.assert_array_equal(out.view(np.uint8), rounded(x, dtype), err_msg=str(x.dtype))
+
+
+@pytest.mark.parametrize("type_", FLOAT8, ids=str)
+def test_constants_are_rounded_like_values(type_):
+    x = hard(DTYPES[type_])
+    with np.errstate(invalid="ignore"):
+        found = np.array([constants.convert(float(v), type_) for v in x]).astype(DTYPES[type_]).view(np.uint8)
+    expected = rounded(x, DTYPES[type_])
+    np.testing.assert_array_equal(np.where(np.isnan(x), 0x7F, found), expected)
+
+
+@on_every_backend
+@pytest.mark.parametrize("dtype", FORMATS, ids=str)
+def test_other_types(run, dtype):
+    """Integers and bools go by way of float32; one float8 to the other rounds once."""
+    other = E5 if dtype == E4 else E4
+    whole = np.array([0, 1, -1, 17, 18, 19, -464, 449, 2**31 - 1, -(2**31), 61440], np.int32)
+    for x, to, expected in (
+        (whole, dtype, rounded(whole, dtype)),
+        (np.array([True, False]), dtype, rounded(np.array([1, 0]), dtype)),
+        (CODES.view(dtype), other, rounded(numbers(dtype), other)),
+        (CODES.view(dtype), np.dtype(bool), numbers(dtype) != 0),
+        (CODES.view(dtype), np.dtype(np.int8), np.clip(np.nan_to_num(np.trunc(numbers(dtype))), -128, 127)),
+    ):
+        out = np.zeros(len(x), to)
+        run(float8_kernel, 1, x, out, len(x), B=256)
+        np.testing.assert_array_equal(out.view(np.uint8) if to in FORMATS else out, expected)
+
+
+@triton.jit
+def toward_zero_kernel(x, out, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + i, mask=i < n, other=0.0).to(out.dtype.element_ty, fp_downcast_rounding="rtz")
+    tl.store(out + i, v, mask=i < n)
+
+
+@on_every_backend
+@pytest.mark.parametrize("dtype", FORMATS, ids=str)
+def test_rounding_toward_zero(run, dtype):
+    """Infinity stays infinity where there is one."""
+    with np.errstate(over="ignore"):
+        x = hard(dtype).astype(np.float32)
+    table = numbers(dtype)[: FORMATS[dtype][2] + 1]
+    code = np.searchsorted(table, np.abs(np.nan_to_num(x)), side="right") - 1
+    code = np.where(np.isinf(x) & (dtype == E5), 0x7C, code) | np.where(np.signbit(x), 0x80, 0)
+    out = np.zeros(len(x), dtype)
+    run(toward_zero_kernel, -(-len(x) // 256), x, out, len(x), B=256)
+    np.testing.assert_array_equal(out.view(np.uint8), np.where(np.isnan(x), 0x7F, code))
+
+
+@triton.jit
+def scalar_kernel(s, out):
+    tl.store(out, s)
+    tl.store(out + 1, s.to(tl.float32) * 2)
+
+
+@on_every_backend
+@pytest.mark.parametrize("dtype", FORMATS, ids=str)
+def test_scalar_arguments(run, dtype):
+    out = np.zeros(2, dtype)
+    run(scalar_kernel, 1, dtype.type(-1.75), out)
+    np.testing.assert_array_equal(out.astype(np.float32), [-1.75, -3.5])
+
+
+def test_each_chip_gets_what_it_has():
+    texts = {
+        chip: float8_kernel.compile("*fp32, *fp8e4nv, i32, 256", backend="cuda", chip=chip).stage("cuda").text
+        for chip in ("sm_80", "sm_89", "sm_90")
+    }
+    assert ["cvt.rn.satfinite.e4m3x2.f32" in text for text in texts.values()] == [False, True, True]
+
+
+@pytest.mark.parametrize(("dtype", "to"), [(E4, np.float32), (E4, np.float16), (E5, np.float32), (E5, np.float16)])
+def test_what_tritons_interpreter_gets_right(triton_interpreter, dtype, to):
+    """It widens numbers (but for subnormal float8e5 to float16), and narrows what needs no rounding, to normal numbers;
+    it rounds ties away from zero, and what is beyond the largest number to NaN and infinity."""
+    mantissa, _, largest = FORMATS[dtype]
+    sizes = CODES & 0x7F
+    codes = CODES[(sizes >= 1 << mantissa) & (sizes <= largest)]
+    table = numbers(dtype)[codes]
+    text = as_triton(Path(feature_kernels_float8.__file__).read_text())
+    for x, expected in ((codes.view(dtype), table.astype(to)), (table.astype(to), codes.view(dtype))):
+        out = np.zeros(256, expected.dtype)
+        triton_interpreter.run(text, float8_kernel.name, 1, {"x": x, "out": out, "n": len(x), "B": 256})
+        assert out[: len(x)].tobytes() == expected.tobytes()
