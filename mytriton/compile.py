@@ -65,7 +65,8 @@ def _stages(front: Iterator[Stage], target: Target, backend: Backend) -> Iterato
     func = stage.artifact
     findings = tuple(backend.check(func, target))
     if findings:
-        yield Stage(backend.planned(target)[0], "text", "", "failed", diagnostics=findings)
+        name = next(iter(backend.planned(target)), backend.name)  # the interpreter has no stages
+        yield Stage(name, "text", "", "failed", diagnostics=findings)
         return
     yield from _guarded(backend, func, target)
 

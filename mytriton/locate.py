@@ -18,7 +18,7 @@ from mytriton import backends
 from mytriton.arrays import copied
 from mytriton.check import built, compared, first_ssa
 from mytriton.comparison import OutputReport
-from mytriton.diagnostics import BackendUnavailable, MytritonError
+from mytriton.diagnostics import BackendUnavailable, CompileError, MytritonError
 from mytriton.examples import Example, ExampleCase
 from mytriton.ir import interp
 from mytriton.ir.core import Func
@@ -88,6 +88,8 @@ class _Run:
         self.kernel, self.example, self.target = kernel, example, target
         self.launch: Launch = prepared(kernel, example, self._fresh(), target)
         self.compilation = self.launch.compilation
+        if findings := backends.get("interp").check(first_ssa(self.compilation), target):
+            raise CompileError(findings, self.compilation.units)  # no stage can be run but the last
         self.expected: Mapping[str, Any] | None = example.expected
         self.first: Func | None = None
         self.laid_out: LaidOut | None = None

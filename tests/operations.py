@@ -68,6 +68,7 @@ def _libdevice(name: str) -> str:
     return f"libdevice.{name}({', '.join([argument] * len(signature(getattr(libdevice, name)).parameters))})"
 
 
+_ASSEMBLY = 'tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,f", [f], dtype=tl.int32, is_pure=True, pack=1)'
 _STORED = "f\n    d = tl.make_tensor_descriptor(x, [n], [1], [8])\n    tl.store_tensor_descriptor(d, [u], f)"
 
 #: Rows of the table: what they are called, and the operations in them with a sample of each.
@@ -181,6 +182,7 @@ ROWS: dict[str, dict[str, str]] = {
         "dot_scaled": 'tl.dot_scaled(tl.zeros((8, 32), tl.float8e5), None, "e5m2", tl.zeros((32, 8), tl.uint16), '
         'tl.full((8, 1), 127, tl.uint8), "bf16")',
     },
+    "assembly": {"inline_asm_elementwise": _ASSEMBLY},
     "control": {
         "range": _RUN_TIME,
         "while": _WHILE,
@@ -212,7 +214,10 @@ def reason(statement: str, backend: str) -> str:
     assert kernel is not None
     types = parse_signature(kernel, "*fp32, *i32, *fp32, i32, u32, 8")
     compilation = compile_kernel(kernel, types, Target(backend=backend))
-    compilation.find(source_stage(compilation.planned))
+    last = source_stage(compilation.planned)
+    compilation.find(last)
+    if last == compilation.planned[-1]:  # the interpreter has no text of its own, but may refuse
+        compilation.run()
     failed = next((stage for stage in compilation.stages if stage.status == "failed"), None)
     return failed.diagnostics[0].message if failed else ""
 

@@ -16,19 +16,21 @@ import pytest
 from mytriton import JITFunction
 from mytriton.comparison import compare
 from mytriton.examples import ExampleCase
-from tests.dev_set.test_dev_set import LACKS as NOT_OURS
+from tests import feature_kernels_assembly
 from tests.dev_set.test_dev_set import MODULES as DEV_SET
 from tests.running import GPU, runner
 from tests.test_examples import MODULES as EXAMPLES
 from tests.test_features import MODULES as FEATURES
 from tests.triton_reference import Triton, TritonError, as_triton, triton_gpu, triton_interpreter
 
+ASSEMBLY = feature_kernels_assembly
 __all__ = ["triton_gpu", "triton_interpreter"]
 
 #: What Triton 3.9 does not take, by its own words: what its language lacks, and the limits of its interpreter.
 LACKS = (
     "module 'triton.language' has no attribute 'tanh'",
     "Block pointers have been removed",
+    "inline_asm not supported in interpreter mode",
     "ValueError: Unsupported data type",  # the interpreter's atomic operations on floats
     "cannot convert None of type <class 'NoneType'> to tensor",  # the interpreter's sort
     "stride must be 16-byte aligned",  # of a tensor descriptor
@@ -81,7 +83,7 @@ INTERPRETED_WRONG = {
 
 CASES = [
     pytest.param(Path(module.__file__ or ""), kernel, case, id=f"{kernel.name}-{case.label}")
-    for module in (*EXAMPLES.values(), *(m for name, m in DEV_SET.items() if name not in NOT_OURS), *FEATURES)
+    for module in (*EXAMPLES.values(), *DEV_SET.values(), *FEATURES, ASSEMBLY)
     for kernel in vars(module).values()
     if isinstance(kernel, JITFunction)
     for case in kernel.examples

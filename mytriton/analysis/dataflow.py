@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from mytriton.ir.core import Block, Func, Op, Value
-from mytriton.ir.ops import For, If, While, Yield
+from mytriton.ir.ops import For, If, InlineAsm, While, Yield
 from mytriton.ir.ops.control import yielded
 
 T = TypeVar("T")
@@ -84,6 +84,8 @@ class Forward(Generic[T]):
                     self._results(op, op.initial, yielded(op.body))
                 case Yield():
                     pass
+                case InlineAsm():
+                    self.facts.update((v, self.unknown(v)) for v in op.results if self.tracks(v))
                 case _ if op.results and self.tracks(op.result):
                     self.facts[op.result] = self.transfer(op)
 

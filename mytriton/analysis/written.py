@@ -16,6 +16,8 @@ def written_params(func: Func) -> frozenset[Value]:
     for op in func.walk():
         if isinstance(op, (ops.Store, ops.Atomic)):
             stored.append(op.pointer)
+        elif isinstance(op, ops.InlineAsm):
+            stored += [v for v in op.args if is_pointer(v.type)]
         elif isinstance(op, ops.If):
             groups.join(op.results, yielded(op.then), yielded(op.orelse))
         elif isinstance(op, ops.For):

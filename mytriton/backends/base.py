@@ -7,11 +7,19 @@ from typing import Any, Protocol
 
 from mytriton.diagnostics import Diagnostic
 from mytriton.ir.core import Func
+from mytriton.ir.ops import InlineAsm
 from mytriton.stage import Compilation, Stage
 from mytriton.target import Target
 
 #: Runs a loaded kernel: grid extents (3), then the runtime arguments in parameter order.
 Launcher = Callable[[tuple[int, int, int], Sequence[Any]], None]
+
+
+def no_assembly(func: Func, name: str) -> list[Diagnostic]:
+    """A finding for every operation of inline assembly, for a backend that is not for NVIDIA's GPUs."""
+    message = f"the {name} backend runs no inline assembly, whose instructions are those of NVIDIA's GPUs"
+    hint = "compile for cuda or mlir, or write it with operators and functions of tl"
+    return [Diagnostic("MT504", message, op.span, hint=hint) for op in func.walk() if isinstance(op, InlineAsm)]
 
 
 class Backend(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mytriton.arrays import host_array
-from mytriton.backends.base import Launcher
+from mytriton.backends.base import Launcher, no_assembly
 from mytriton.diagnostics import Diagnostic, InternalError
 from mytriton.ir import interp
 from mytriton.ir.core import Func
@@ -29,7 +29,7 @@ class InterpLauncher:
 
 
 class InterpBackend:
-    """Runs anywhere, adds no stage, takes the whole language."""
+    """Runs anywhere, adds no stage, takes the whole language but inline assembly."""
 
     name = "interp"
 
@@ -46,8 +46,8 @@ class InterpBackend:
         return None
 
     def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
-        """Nothing is unsupported."""
-        return ()
+        """Everything but instructions of a GPU."""
+        return no_assembly(func, self.name)
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         """No stages."""

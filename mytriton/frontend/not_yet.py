@@ -22,7 +22,7 @@ _INSTEAD = {
     "expect_zero": "leave it out: it checks nothing but in Triton's debug builds",
     "float8e4b15 float8e4b8 float8e5b16": _FLOAT8,
     "histogram": "sum comparisons: tl.sum((x[:, None] == bins[None, :]).to(tl.int32), axis=0)",
-    "inline_asm_elementwise map_elementwise": _OPERATORS,
+    "map_elementwise": _OPERATORS,
     "target_info": "a kernel is the same for every target",
 }
 

@@ -13,6 +13,7 @@ import numpy as np
 import mytriton
 from mytriton import language
 from mytriton.frontend import (  # noqa: F401 (they fill the table)
+    assembly,
     atomics,
     builtins,
     casts,

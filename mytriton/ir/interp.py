@@ -30,6 +30,10 @@ Observer = Callable[[tuple[int, int, int], Op, "Array | None"], None]
 Progress = Callable[[int, int], None]
 
 
+#: Why a program with inline assembly cannot be interpreted.
+NO_ASSEMBLY = "inline assembly runs on NVIDIA's GPUs only: nothing else knows what its instructions do"
+
+
 class AssertionFailed(Exception):
     """An assertion that does not hold, at a position in its block."""
 
@@ -99,6 +103,8 @@ def execute(
             if not values[op.condition].all():
                 raise AssertionFailed(int(np.argmin(values[op.condition])))
             return None
+        case ops.InlineAsm():
+            raise LaunchError(NO_ASSEMBLY)
         case ops.Barrier():
             return None  # operations are done one after the other, on all lanes
         case ops.Print():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 
 from mytriton.ir.core import Block, Func, Op, Value
-from mytriton.ir.ops import Cast, Constant, For, If, Splat, While, Yield
+from mytriton.ir.ops import Cast, Constant, For, If, InlineAsm, Splat, While, Yield
 from mytriton.ir.ops.control import terminator
 from mytriton.stage import Line
 
@@ -64,6 +65,9 @@ class Printer:
         if op.regions:
             return self._head(op)
         operands = ", ".join(self.value(v) for v in op.operands)
+        if isinstance(op, InlineAsm):
+            pack = f" pack {op.pack}" if op.pack > 1 else ""
+            return self._results(op, f'{op.opcode} {_quoted(op.text)} "{op.constraints}"({operands}){pack}')
         shown = {} if isinstance(op, (Cast, Splat)) else op.attributes
         # Hints and flags that are not given are not worth their place.
         attributes = ", ".join(f"{k}={v}" for k, v in shown.items() if v != "" and v is not False)
@@ -89,6 +93,11 @@ class Printer:
         if not op.results:
             return text
         return f"{', '.join(v.id for v in op.results)} = {text} : {', '.join(str(v.type) for v in op.results)}"
+
+
+def _quoted(text: str) -> str:
+    """A text on one line."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def print_func(func: Func) -> list[Line]:

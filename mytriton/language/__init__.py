@@ -66,6 +66,7 @@ from typing import Any
 
 from mytriton import types
 from mytriton.language import extra, math, standard
+from mytriton.language.assembly import inline_asm_elementwise
 from mytriton.language.atomics import (
     atomic_add,
     atomic_and,
@@ -209,6 +210,7 @@ __all__ = [
     "floor",
     "fma",
     "full",
+    "inline_asm_elementwise",
     "int1",
     "int8",
     "int16",

@@ -76,9 +76,9 @@ def cheap_values(func: Func) -> set[Value]:
     """Blocks that are made again rather than converted: ranges, splats, broadcasts, and little made of such."""
     costs: dict[Value, int] = {}
     for op in func.walk():
-        if op.effect is not Effect.NONE or op.regions or not op.results or not shape_of(op.result.type):
+        if op.effect is not Effect.NONE or op.regions or not op.results or not shape_of(op.results[0].type):
             continue
-        if isinstance(op, (ops.Reduce, ops.Dot, ops.Pick, ops.Yield)):
+        if isinstance(op, (ops.InlineAsm, ops.Reduce, ops.Dot, ops.Pick, ops.Yield)):
             continue
         operands = block_operands(op)
         # A broadcast can be made in any layout, of the slice of it.
@@ -166,6 +166,12 @@ class Choice:
                         wishes.setdefault(source, wish)
             if op.regions or not op.results or isinstance(op, (ops.Reduce, ops.Dot, ops.Pick, ops.Atomic)):
                 continue
+            if isinstance(op, ops.InlineAsm):
+                wish = next((wishes[v] for v in op.results if v in wishes), None)
+                if wish is not None:
+                    for value in op.args:
+                        wishes.setdefault(value, wish)
+                continue
             if isinstance(op, ops.Broadcast):
                 wishes.setdefault(op.result, self.anchor(op.shape))
             if op.result in wishes:
@@ -196,10 +202,10 @@ class Choice:
             known = [self.homes[v] for v in slot.ends if v in self.homes]
             if known and slot.members[0] not in self.homes:
                 self._decide(slot, known[0])
-        if op.results and not op.regions and shape_of(op.result.type) and op.result not in self.cheap:
+        if op.results and not op.regions and shape_of(op.results[0].type) and op.results[0] not in self.cheap:
             home = self._home(op)
             if home is not None:
-                self.homes[op.result] = home
+                self.homes.update((result, home) for result in op.results)
 
     def _decide(self, slot: _Slot, layout: Layout) -> None:
         self.homes.update((member, layout) for member in slot.members)
@@ -218,6 +224,6 @@ class Choice:
             case ops.Reshape() | ops.Transpose() if not unknown:
                 source = self.of(blocks, shape_of(op.source.type))
                 return source.reshaped(op.shape) if isinstance(op, ops.Reshape) else source.transposed(op.order)
-        shape = shape_of(op.result.type)
+        shape = shape_of(op.results[0].type)
         best = self._best(blocks, shape)
-        return best if best or unknown else self._wishes.get(op.result, self.anchor(shape))
+        return best if best or unknown else self._wishes.get(op.results[0], self.anchor(shape))

@@ -20,7 +20,7 @@ from mytriton.layout.program import Exchange, Item, Nested, Segment
 from mytriton.records import dataclass
 from mytriton.types import shape_of
 
-_Exchange = (Convert, PartialReduce, ops.Dot, ops.Pick)
+_Exchange = (Convert, PartialReduce, ops.Dot, ops.Pick, ops.InlineAsm)
 _Structured = (ops.For, ops.While, ops.If)
 
 #: The place of a draft among those of its block; a scalar segment that follows one adds a number to its place.
@@ -184,7 +184,7 @@ class _Cutter:
         use(self._yielded, self._fixed[_END])
         for position in range(len(self._ops) - 1, -1, -1):
             op = self._ops[position]
-            if op.results and not op.regions and op.result not in self._home:
+            if op.results and op.results[0] not in self._home and not op.regions:
                 # What nothing uses is dead code, which only a skipped DCE leaves.
                 draft = self._draft_for(op, first_use.get(op.result, self._fixed[_END]))
                 draft.members.append(position)

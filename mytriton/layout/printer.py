@@ -76,7 +76,7 @@ class _Listing:
 
     def _op(self, op: Op, text: str, indent: str) -> None:
         names = [self._names[layout] for v in op.results if (layout := self._laid_out.layouts[v]).shape]
-        self._lines.append(Line(f"{indent}{' '.join([text, *names])}", op.span, self._printer.ids(op)))
+        self._lines.append(Line(f"{indent}{' '.join([text, *dict.fromkeys(names)])}", op.span, self._printer.ids(op)))
 
     def _header(self, segment: Segment) -> str:
         if segment.layout is None:
@@ -87,8 +87,10 @@ class _Listing:
         kept = ", ".join(self._printer.value(v) for v in segment.escaping)
         return f"{text}{f', keeping {kept}' if kept else ''}:"
 
-    def _exchange(self, op: Convert | PartialReduce | ops.Dot | ops.Pick) -> str:
+    def _exchange(self, op: Convert | PartialReduce | ops.Dot | ops.Pick | ops.InlineAsm) -> str:
         """The line of an exchange, up to the layout of its result."""
+        if isinstance(op, ops.InlineAsm):
+            return self._printer.op(op)
         if isinstance(op, ops.Dot):
             plan = dot_plan(op)
             rounds = f" in {plan.rounds} rounds" if plan.rounds > 1 else ""

@@ -72,9 +72,11 @@ class Exchange:
       numbers differ in `Reduction.combined` only.
     - A product: as `dots.dot_plan` has it; of copies of a factor, the one whose free bits are 0 is written. `acc` has
       the layout of the result, and each thread adds the products of one step after the other to its elements.
+    - Assembly: on the registers [k * n, (k + 1) * n) together, for n = `pack`; operands and results have one layout. A
+      thread of fewer registers gives register `i % registers` for i.
     """
 
-    op: Convert | PartialReduce | ops.Dot | ops.Pick
+    op: Convert | PartialReduce | ops.Dot | ops.Pick | ops.InlineAsm
     barrier: bool = False
 
 

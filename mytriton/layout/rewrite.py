@@ -91,6 +91,8 @@ class Rewriter:
                 self._pick(op)
             case ops.Atomic():
                 self._atomic(op)
+            case ops.InlineAsm():
+                self._place(op, op, self._home(op.results[0]))
             case _ if not op.results:
                 self._place(op, op, self._effect_layout(op))
             case _ if op.result not in self._choice.cheap:

@@ -19,7 +19,7 @@ from mytriton.diagnostics import InternalError, LaunchError
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import Array
 from mytriton.ir.core import Effect, Op, Value
-from mytriton.ir.interp import AssertionFailed, Progress, execute, explain, failure, print_element
+from mytriton.ir.interp import NO_ASSEMBLY, AssertionFailed, Progress, execute, explain, failure, print_element
 from mytriton.ir.memory import Memory, OutOfBounds
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.exchanges import LANES, Buffer, Wait, exchange, product
@@ -124,6 +124,8 @@ class _Warp:
                 self._segment(item)
             elif isinstance(item, Exchange):
                 op = item.op
+                if isinstance(op, ops.InlineAsm):
+                    raise LaunchError(NO_ASSEMBLY)
                 if isinstance(op, ops.Dot):
                     layouts, result = [self.layouts[v] for v in op.operands], self.layouts[op.result]
                     rows = self._all(op.operands)

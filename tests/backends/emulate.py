@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.backends.x86_assembly import in_cpp
+
 _SHIM = r"""
 #include <cmath>
 #include <cstdio>
@@ -232,7 +234,7 @@ def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
     """Compile kernels, each given as its text and its number of threads."""
     parts = [_SHIM]
     for number, (text, threads) in enumerate(kernels):
-        text = _DECLARED.sub("", _ASSEMBLY.sub("", text)).replace('extern "C" ', "")
+        text = in_cpp(_DECLARED.sub("", _ASSEMBLY.sub("", text))).replace('extern "C" ', "")
         found = list(_SIGNATURE.finditer(text))[-1]
         types = [p.strip().rsplit(" ", 1)[0] for p in found[2].split(",") if p.strip()]
         arguments = ", ".join(f"*({t}*)args[{i}]" for i, t in enumerate(types))

@@ -26,6 +26,7 @@ from mytriton.layout.program import LaidOut
 from mytriton.target import Target
 from mytriton.types import PointerType
 from tests.backends import host_threads
+from tests.backends.x86_assembly import in_mlir
 
 _LOWERING = (
     # A host without bf16 instructions would call a library routine that the JIT does not have.
@@ -58,6 +59,7 @@ class _Host:
         text = re.sub(r'cf\.assert (%\w+), ".*"', r"llvm.call %check(\1) : !llvm.ptr, (i1) -> ()", text)
         text = _SHUFFLE.sub(_shuffle, text)
         text = _PRINTF.sub(lambda found: self._printf(found, name), text)
+        text = in_mlir(text)
         self.indices = _INDICES.findall(text)
         text = _INDICES.sub("", text)
         head, body = re.search(r"gpu\.func @\w+\((.*)\) kernel[^\n]*\{\n(.*)gpu\.return", text, re.DOTALL).groups()

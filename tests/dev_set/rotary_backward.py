@@ -54,4 +54,16 @@ def rotary_backward(time, heads):
     args |= {"dK": np.zeros_like(args["K"]), "dK_bias": np.zeros_like(args["K_bias"])}
     args |= {"dAngles": np.zeros_like(args["Angles"]), "stride_seq": heads * dim, "stride_head": dim}
     args |= {"stride_angle_seq": angles, "seqlen": time, "dim": dim, "angles": angles}
-    return triton.Example(args={**args, "DIM": 16, "GQA": 1, "IS_VARLEN": True}, grid=(time, heads))
+    # As the interpreter does not know the instructions, NumPy is the reference; theirs are good to 2**-21 or so.
+    sine, cosine = np.sin(args["Angles"])[:, None], np.cos(args["Angles"])[:, None]
+    g0, g1 = args["dK_state"][..., ::2], args["dK_state"][..., 1::2]
+    k0, k1 = (args["K"] + args["K_bias"])[..., ::2], (args["K"] + args["K_bias"])[..., 1::2]
+    dk = np.stack([g0 * cosine + g1 * sine, g1 * cosine - g0 * sine], -1).reshape(args["K"].shape)
+    dangles = (g1 * (k0 * cosine - k1 * sine) - g0 * (k0 * sine + k1 * cosine)).sum(1)
+    return triton.Example(
+        args={**args, "DIM": 16, "GQA": 1, "IS_VARLEN": True},
+        grid=(time, heads),
+        expected={"dK": dk, "dK_bias": dk.sum(0), "dAngles": dangles},
+        rtol=1e-4,
+        atol=1e-5,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from mytriton.backends.base import Launcher
+from mytriton.backends.base import Launcher, no_assembly
 from mytriton.backends.cpu.emit import SUPPORTED, Emitted, emit
 from mytriton.backends.cpu.jit import Code
 from mytriton.backends.cpu.listing import asm_lines, objdump
@@ -13,6 +13,7 @@ from mytriton.backends.mlir.llvm import llvm_lines, translate_operation
 from mytriton.backends.mlir.run import ModuleRun, mlir_available, native_stderr
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir.core import Func
+from mytriton.ir.ops import InlineAsm
 from mytriton.stage import Clock, Compilation, Stage
 from mytriton.target import Target
 
@@ -55,11 +56,12 @@ class CpuBackend:
 
     def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
         """An error for every kind of operation that the emitter does not know."""
-        return [
+        unknown = [
             Diagnostic("MT500", f"the cpu backend does not support `{op.opcode}`", op.span)
             for op in func.walk()
-            if not isinstance(op, SUPPORTED)
+            if not isinstance(op, (*SUPPORTED, InlineAsm))
         ]
+        return [*unknown, *no_assembly(func, self.name)]
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         """`cpu/emit`, one stage a pass, `llvm` and `asm`; the artifact of `asm` is the executable `Code`."""

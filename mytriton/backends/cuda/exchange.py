@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+from mytriton.backends.cuda.assembly import Assembly
 from mytriton.backends.cuda.dots import Dots
 from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
@@ -34,11 +35,15 @@ class Exchanges(Section):
     def __init__(self, facts: Facts, values: Values, writer: Writer) -> None:
         super().__init__(facts, values, writer)
         self._dot = Dots(facts, values, writer, SHARED)
+        self._assembly = Assembly(facts, values, writer)
 
     def __call__(self, exchange: Exchange) -> None:
         """Write an exchange."""
         op = exchange.op
-        self._writer.start(op.span, (op.result, *op.operands))
+        self._writer.start(op.span, (*op.results, *op.operands))
+        if isinstance(op, ops.InlineAsm):
+            self._assembly(op)
+            return
         self._values.declare_array(op.result)
         if isinstance(op, ops.Dot):
             self._dot(op, exchange.barrier)
@@ -57,17 +62,6 @@ class Exchanges(Section):
             self._through_shared(exchange, op)
         else:
             self._within_warps(op)
-
-    def _element(self, value: Value, index: str = "r") -> str:
-        """An element of the operand or the result, neither of which is an expression if it is in an array."""
-        if value in self._facts.arrays or self._facts.named(value) in self._facts.arrays:
-            return self._values.element(value, index)
-        return self._values(value)
-
-    def _set(self, value: Value, text: str, index: str = "r") -> None:
-        is_array = value in self._facts.arrays
-        target = self._values.element(value, index) if is_array else self._values.target(value)
-        self._writer.line(f"{target} = {without_parentheses(text)};")
 
     # --- reductions ---------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from mytriton.backends.cuda.loops import Loop, Part, Structure, access_widths, c
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.ir.ops.control import yielded
+from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, LaidOut
 from mytriton.target import Target
 
@@ -91,9 +92,12 @@ class Facts:
             moved += [op.value] if isinstance(op, ops.Store) else []
             moved += [op.mask] if op.mask is not None and not self.is_uniform(op.mask, width) else []
         for item in self.laid_out.walk():
-            # The factors of a product are read in loops over their own registers.
-            if isinstance(item, Exchange) and not isinstance(item.op, ops.Dot):
-                moved += [item.op.source] if self.registers(item.op.source) > 1 else []
+            match item:  # (the factors of a product are read in loops over their own registers)
+                case Exchange(op=ops.InlineAsm() as assembly):
+                    several = [v for v in assembly.args if self.registers(v) > 1]
+                    moved += [v for v in several if not is_scalar(v, self.definitions)]
+                case Exchange(op=Convert() | PartialReduce() | ops.Pick() as exchanged):
+                    moved += [exchanged.source] if self.registers(exchanged.source) > 1 else []
         makers = [self.definitions[v] for v in map(self.named, moved) if v in self.definitions]
         return {op for op in makers if op.inline or isinstance(op, VIEWS)}
 

@@ -52,7 +52,9 @@ class _Bases:
             self._report(op, "load is volatile")
         if isinstance(op, ops.Atomic):
             self._report(op, "operation is atomic")
-        if isinstance(op, ops.Bitcast) and pointers:
+        if isinstance(op, ops.InlineAsm) and pointers:
+            self._report(op, "hands addresses to assembly")
+        elif isinstance(op, ops.Bitcast) and pointers:
             self._report(op, "gives the elements of an array another type")
         if not isinstance(op, ops.Yield):
             does = "chooses between" if isinstance(op, ops.Select) else "compares"

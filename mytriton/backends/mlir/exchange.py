@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 
+from mytriton.backends.mlir.assembly import Assembly
 from mytriton.backends.mlir.context import MAX_UNROLL_SINGLE, Context, View
 from mytriton.backends.mlir.dots import Dots
 from mytriton.backends.mlir.homes import partial_results
@@ -23,6 +24,7 @@ from mytriton.backends.mlir.shuffle import shuffle
 from mytriton.backends.mlir.writer import Writer
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
+from mytriton.ir.core import Value
 from mytriton.ir.printer import Printer
 from mytriton.layout import routes
 from mytriton.layout.ops import Convert, PartialReduce
@@ -30,7 +32,7 @@ from mytriton.types import PointerType, ScalarType, element_of, i64
 
 
 class Exchanges:
-    """Writes `Convert`, `PartialReduce`, `Dot` and `Pick`; `emitter` writes operations on elements."""
+    """Writes `Convert`, `PartialReduce`, `Dot`, `Pick` and `InlineAsm`; `emitter` writes operations on elements."""
 
     def __init__(
         self,
@@ -43,10 +45,15 @@ class Exchanges:
         self._context, self._text, self._layouts = context, context.text, context.layouts
         self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
         self._dots = Dots(context, printer, positions, shared, emitter)
+        self._assembly = Assembly(context, self._keep)
         self._picks = Picks(context, positions, shared, self._finish)
 
-    def emit(self, op: Convert | PartialReduce | ops.Dot | ops.Pick) -> None:
+    def emit(self, op: Convert | PartialReduce | ops.Dot | ops.Pick | ops.InlineAsm) -> None:
         """The operation; its result is where its home says."""
+        if isinstance(op, ops.InlineAsm):
+            self._text.at(op.span, self._printer.ids(op))
+            self._assembly.emit(op)
+            return
         if isinstance(op, ops.Dot):
             self._dots.emit(op)
             return
@@ -219,14 +226,17 @@ class Exchanges:
 
     def _finish(self, op: Convert | PartialReduce | ops.Pick, name: str, register: str | None = None) -> None:
         """One register of the result is there: that at hand, unless another is named."""
-        context = self._context
         if isinstance(element_of(op.result.type), PointerType):
-            name = context.form.from_bits(name, self._numbered(f"%v{number(op.result)}_pointer"))
-        home = context.homes.get(op.result)
+            name = self._context.form.from_bits(name, self._numbered(f"%v{number(op.result)}_pointer"))
+        self._keep(op.result, name, register or self._context.chunk)
+
+    def _keep(self, value: Value, name: str, register: str) -> None:
+        """A register of a result, where it lives."""
+        home = self._context.homes.get(value)
         if home is not None and home.array is not None:
-            context.form.keep(home, element_of(op.result.type), register or context.chunk, name)
+            self._context.form.keep(home, element_of(value.type), register, name)
         else:
-            context.bind(op.result, name)
+            self._context.bind(value, name)
 
     def _shuffled(self, op: Convert | PartialReduce, mode: str, value: str, lane: str, suffix: str) -> str:
         w = Writer(self._text.write)

@@ -102,7 +102,8 @@ class Homes(dict[Value, Home]):
             else:
                 # A product is added up in its array, step by step.
                 sums = isinstance(item.op, ops.Dot)
-                self._settle(item.op.results, None, f"%v{number(item.op.result)}", array=sums)
+                for result in item.op.results:
+                    self._settle((result,), None, f"%v{number(result)}", array=sums)
                 if isinstance(item.op, PartialReduce) and item.op.across == "registers":
                     registers = self._layouts[item.op.source].registers // 2
                     if registers > self._layouts[item.op.result].registers:

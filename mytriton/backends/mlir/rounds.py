@@ -60,7 +60,7 @@ def shared_bytes(laid_out: LaidOut) -> int:
     """The size of the buffer that a program needs."""
     sizes = [0]
     for item in laid_out.walk():
-        if not isinstance(item, Exchange):
+        if not isinstance(item, Exchange) or isinstance(item.op, ops.InlineAsm):
             continue
         if isinstance(item.op, ops.Dot):
             sizes.append(dot_plan(item.op).slots * factor_bytes(item.op))

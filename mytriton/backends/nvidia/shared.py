@@ -25,8 +25,10 @@ class Rounds:
     bytes: int
 
 
-def rounds(laid_out: LaidOut, op: Convert | PartialReduce | ops.Dot | ops.Pick) -> Rounds | None:
+def rounds(laid_out: LaidOut, op: Convert | PartialReduce | ops.Dot | ops.Pick | ops.InlineAsm) -> Rounds | None:
     """The rounds of an exchange; None if it needs no shared memory."""
+    if isinstance(op, ops.InlineAsm):
+        return None
     if isinstance(op, ops.Dot):
         plan = dot_plan(op)
         return Rounds(plan.depth, plan.rounds, plan.slots * factor_bytes(op))

@@ -5,6 +5,7 @@ computes is stated in its docstring, executed by `ir/arithmetic.py` and `ir/inte
 (SEMANTICS).
 """
 
+from mytriton.ir.ops.assembly import InlineAsm, VolatileAsm
 from mytriton.ir.ops.atomics import Atomic
 from mytriton.ir.ops.control import (
     For,
@@ -121,6 +122,7 @@ __all__ = [
     "Fma",
     "For",
     "If",
+    "InlineAsm",
     "Load",
     "Log",
     "Log2",
@@ -152,6 +154,7 @@ __all__ = [
     "Tanh",
     "Transpose",
     "Unary",
+    "VolatileAsm",
     "While",
     "Xor",
     "Yield",
