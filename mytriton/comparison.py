@@ -56,14 +56,18 @@ _PRECISION = {"float8_e4m3fn": 4, "float8_e5m2": 3, "float16": 11, "bfloat16": 8
 
 
 def tolerance(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """The default (rtol, atol) for arrays of `dtype`: 8 ULP of a number near 1, and 0 for integers and bools.
+    """The default (rtol, atol) for arrays of `dtype`: 8 ULP of a number near 1 (1 of floats of 8 bits, whose 8 ULP are
+    more than the number), and 0 for integers and bools.
 
     A chain of a few elementwise operations is off by a few ULP: exp and log may be by 2, a multiplication fused with
     an addition rounds once instead of twice, and the reference has roundings of its own. The absolute part serves
     results that cancel, whose error is that of operands of order one.
     """
     bits = _PRECISION.get(dtype.name)
-    return (0.0, 0.0) if bits is None else (8 * 2.0 ** (1 - bits), 8 * 2.0 ** (1 - bits))
+    if bits is None:
+        return 0.0, 0.0
+    ulp = 2.0 ** (1 - bits)
+    return (ulp, ulp) if dtype.itemsize == 1 else (8 * ulp, 8 * ulp)
 
 
 def ulp_distance(a: Array, b: Array) -> Array:

@@ -55,6 +55,7 @@ def test_default_tolerances():
     assert tolerance(np.dtype(np.int32)) == (0, 0)
     assert tolerance(np.dtype(f32)) == (2.0**-20, 2.0**-20)
     assert tolerance(np.dtype(np.float16))[0] == 2.0**-7
+    assert tolerance(np.dtype(ml_dtypes.float8_e4m3fn))[0] == 2.0**-3, "eight of its steps would be the number itself"
     one = np.ones(1, f32)
     assert compare("x", one + f32(2**-21), one).ok
     assert not compare("x", one + f32(2**-18), one).ok

@@ -64,10 +64,10 @@ def quantize_packed(shape):
     args |= {f"stride_{side}{axis}": step for side in "ao" for axis, step in zip("bmnk", steps, strict=True)}
     args |= {"MAX_FP8": 448.0, "EPS": 1e-12, "CLAMP_MAX": True, "JAGGED": True}
     # As the interpreter does not know the instruction, NumPy is the reference.
-    rows = np.arange(k) < args["zero_start"][:, None, None, None]
-    largest = np.abs(np.where(rows, a.astype(np.float32), 0)).max(-1, keepdims=True)
+    loaded = np.where(np.arange(k) < args["zero_start"][:, None, None, None], a.astype(np.float32), 0)
+    largest = np.abs(loaded).max(-1, keepdims=True)
     scale = np.float32(448) / np.clip(largest, np.float32(1e-12), np.float32(1200))
-    quantized = np.clip(a.astype(np.float32) * scale, -448, 448).astype(ml_dtypes.float8_e4m3fn)
+    quantized = np.clip(loaded * scale, -448, 448).astype(ml_dtypes.float8_e4m3fn)
     return triton.Example(
         args={**args, "BLOCK": 32, "USE_INT64": False},
         grid=b * m * n,
