@@ -105,7 +105,7 @@ class Expressions:
             return self.any()
         often = (self.arithmetic,) * 3
         rule = self.pick((*often, self.division, self.bitwise, self.shift, self.compare, self.unary, self.where,
-                          self.extremum, self.cast, self.conditional, self.constant))  # fmt: skip
+                          self.extremum, self.cast, self.conditional, self.constant, self.eighth))  # fmt: skip
         return rule(depth - 1)
 
     def literal(self, type_: str) -> str:
@@ -225,6 +225,26 @@ class Expressions:
 
     def cast(self, depth: int) -> Expr:
         return self.converted(self.expr(depth), self.pick(self.types))
+
+    def eighth(self, depth: int) -> Expr:
+        """Something through 8-bit floats, to which Triton's interpreter does not round."""
+        if self.portable:
+            return self.cast(depth)
+        short = self.pick(("float8e4nv", "float8e5"))
+        a, b, c = self.expr(depth), self.any("uint8", "int8"), self.any("int1")
+        made, read = f"({a.text}).to(tl.{short})", f"({b.text}).to(tl.{short}, bitcast=True)"
+        value = self.pick(
+            (
+                Expr(made, "", a.block),
+                Expr(f"{read}.to(tl.float8e5)", "", b.block),
+                Expr(f"tl.where({c.text}, {made}, {read})", "", a.block or b.block or c.block),
+                Expr(f"tl.abs({made})", "", a.block),
+            )
+        )
+        if self.chance(0.3):
+            return Expr(f"{value.text}.to(tl.uint8, bitcast=True)", "uint8", value.block)
+        to = self.pick(self.types)
+        return Expr(f"{value.text}.to(tl.{to})", to, value.block)
 
     def conditional(self, depth: int) -> Expr:
         a, b = self.any(), self.any()
