@@ -100,6 +100,9 @@ ROWS: dict[str, dict[str, str]] = {
         "fma": "tl.fma(f, g, f)",
     },
     "`libdevice`": {name: _libdevice(name) for name in libdevice.__all__},
+    "functions of elements": {
+        "map_elementwise": "tl.map_elementwise(helper, f, n)",
+    },
     "types": {
         "to": "f.to(tl.int8)",
         "cast": 'tl.cast(f, tl.float16, fp_downcast_rounding="rtz")',
@@ -168,6 +171,10 @@ ROWS: dict[str, dict[str, str]] = {
         "topk": "tl.topk(f, 4)",
         **_same("join interleave cat", "tl.@(f, g)"),
         "split": "tl.split(tl.reshape(f, (4, 2)))[1]",
+    },
+    "lookups": {
+        "gather": "tl.gather(f, h, 0)",
+        "histogram": "tl.histogram(h, 16, mask=t)",
     },
     "random numbers": {
         **_same("rand randint randn", "tl.@(u, i)"),

@@ -1,5 +1,5 @@
-"""Random kernels' products, scans by functions, blocks put together and taken apart, atomic operations and block
-pointers; written so that no result depends on an order that is free."""
+"""Random kernels' products, scans by functions, functions of elements, blocks put together, taken apart and looked up,
+atomic operations and block pointers; written so that no result depends on an order that is free."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FeatureWriter(ShapeWriter):
 
     def feature(self) -> None:
         """One of them."""
-        kinds = [self.product, self.product, self.halves, self.scan, self.window]
+        kinds = [self.product, self.product, self.halves, self.lookup, self.map, self.scan, self.window]
         self.pick(kinds if self.ordered else [*kinds, self.update])()
 
     # --- products -----------------------------------------------------------------------------------------------------
@@ -71,6 +71,39 @@ class FeatureWriter(ShapeWriter):
         """Another block of the type, if there is one."""
         others = [e for e in self.pool if e.block and e.type == value.type]
         return str(self.pick(others or [value]).text)
+
+    def lookup(self) -> None:
+        """Elements where others say; or how often each number occurs, for as many numbers as there are elements."""
+        value, size = self.any(block=True), prod(self.shape)
+        if self.chance(0.7):
+            at, axis = self.any(*BITS, block=True), self.random.randrange(len(self.shape))
+            self.fresh(Expr(f"tl.gather({value.text}, {at.text}, {axis})", value.type))
+            return
+        numbers = f"tl.ravel(({self.any(*BITS[1:], block=True).text}).to(tl.{self.pick(('int32', 'uint32'))}))"
+        mask = f", mask=tl.ravel({self.mask_name})" if self.chance(0.5) else ""
+        numbers = f"({numbers} & {size - 1})" if self.chance(0.7) else numbers
+        self.fresh(Expr(f"tl.reshape(tl.histogram({numbers}, {size}{mask}), {self.shape})", "int32"))
+
+    def map(self) -> None:
+        """A function of single elements, which go different ways: through branches that may return, and loops."""
+        first, second = self.any(*BITS[1:], block=True), self.any(block=True)
+        name, number = f"m{len(self.helpers)}", self.pick("0135")
+        condition = self.pick((f"a > {number}", f"(a & 3) == {number}", "b > 0", f"n > 2 and a != {number}"))
+        body = ["r = a", f"if {condition}:", f"    r = (r * 3 + {number}).to(a.dtype)"]
+        body += self.pick(([], ["    return r, b"], ["    b = (b + 1).to(b.dtype)"]))
+        body += self.pick(([], ["else:", "    r = (a ^ 5).to(a.dtype)"]))
+        bounds = self.pick(
+            ("(a & 3).to(tl.int32)", "n % 3", "(a % 3).to(tl.int32), n % 4", "3, (a & 7).to(tl.int32), -2")
+        )
+        loop = [f"for j in range({bounds}):", "    r = (r - j * a).to(a.dtype)", "    if r > 9:", "        r = a"]
+        steps = ["k = (a & 7).to(tl.int32)", "while k > 0 and r != 1:", "    k -= 1", "    r = (r + k).to(a.dtype)"]
+        body += self.pick((loop, steps, [*steps, *loop], []))
+        lines = ["@triton.jit", f"def {name}(a, b, n):", *(f"    {line}" for line in [*body, "return r, b"]), "", ""]
+        self.helpers.append("\n".join(lines))
+        self.number += 1
+        a, b = f"a{self.number}", f"b{self.number}"
+        self.emit(f"{a}, {b} = tl.map_elementwise({name}, {first.text}, {second.text}, n)")
+        self.pool += [Expr(a, first.type), Expr(b, second.type)]
 
     def scan(self) -> None:
         """A scan or reduction of two blocks at once, by a function that is neither commutative nor associative: steps

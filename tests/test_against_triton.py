@@ -37,6 +37,8 @@ LACKS = (
     "bad operand type for abs()",  # of a block: tl.abs
     "but got fp8",  # functions of 8-bit floats
     "mask has unsupported dtype",  # the interpreter's `&` of a block and a scalar bool
+    "'InterpreterBuilder' object has no attribute 'new_block'",  # for tl.map_elementwise
+    "'float' object has no attribute 'type'",  # the same, of the interpreter's scalars
     "of type <class 'triton.language.core.tensor'> to tensor",  # the interpreter's `a if CONSTEXPR else b` of blocks
 )
 #: What Triton 3.6, which GPU machines still have, does not take either: strings and halves in constexpr conditions,
@@ -58,13 +60,14 @@ LACKS_ON_GPU = (
 TF32 = 2e-2
 #: Examples that Triton 3.6 computes otherwise on a GPU: sums of products by tensor cores in tf32, and the lowest bit of
 #: an integer that is cast to int1; and NaN, which its atomic maximum takes for the largest; and a
-#: sum that is its own factor, which it refuses.
-GPU_DIFFERS = ("tiled_matmul(", "cast(source='i32', to='bool')", "floats(", "itself(n=2")
+#: sum that is its own factor, and a function that combines by branches, which it refuses.
+GPU_DIFFERS = ("tiled_matmul(", "cast(source='i32', to='bool')", "floats(", "itself(n=2", "combined(")
 #: Examples that use what Triton leaves undefined.
 UNDEFINED = {
     "saturate()",  # floats out of an integer's range
     "masked_off(block=16)",  # what an atomic operation returns where it is not done
     "masked_off(block=256)",
+    "beyond(block=32)",  # where there is nothing to gather
     "indices(m=8, n=8, nan=True)",  # the order in which a reduction compares NaN
 }
 #: Examples that Triton's interpreter gets wrong: it lacks arithmetic in bfloat16, and does not round to it; nor does it

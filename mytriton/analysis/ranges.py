@@ -171,6 +171,10 @@ class _Ranges(Forward[Range]):
                 assert isinstance(element, ScalarType)
                 function = _shl if isinstance(op, ops.Shl) else _shr
                 return function(self.facts[op.lhs], self.facts[op.rhs], element.bits)
+            case ops.Gather():
+                return self.facts[op.source]
+            case ops.Histogram():
+                return Range(0, shape_of(op.source.type)[0])
             case ops.Reduce():
                 return _reduced(op.combine, self.facts[op.source], shape_of(op.source.type)[op.axis])
             case PartialReduce():

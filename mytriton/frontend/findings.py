@@ -27,6 +27,8 @@ class Findings:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.units = [kernel.unit]
+        #: The names that the author gave to values.
+        self.names: dict[Value, str] = {}
         #: What to do where certain values are not constexprs, although one might take them for such.
         self.hints_on: dict[Value, str] = {}
         #: Values that are positive at every launch.

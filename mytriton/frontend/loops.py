@@ -165,7 +165,7 @@ class Loops(Branches):
 
     def _param(self, type_: Type, name: str) -> Value:
         value = Value(self.semantics.builder.ids.fresh(False), type_, name)
-        self.hints.setdefault(value, name)
+        self.semantics.names.setdefault(value, name)
         return value
 
     def _enter(self, node: t.For | t.While, carry: Carry) -> list[Value]:

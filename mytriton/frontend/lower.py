@@ -182,7 +182,7 @@ def lower(tree: t.Tree, specialization: Specialization) -> Lowered:
     if any(d.severity == "error" for d in findings):
         raise CompileError(findings, units)
     ids = Ids()
-    ops = schedule(lowering.semantics.builder.ops, lowering.hints, ids)
+    ops = schedule(lowering.semantics.builder.ops, lowering.semantics.names, ids)
     info = {name: known for name, _, known in specialization.params}
     func = Func(tree.kernel.name, Block(params, ops), info, tree.span, ids.value, ids.inline)
     return Lowered(func, findings, units)

@@ -8,21 +8,17 @@ from __future__ import annotations
 _FLOAT8 = "Triton has it on older or other GPUs only; use tl.float8e4nv or tl.float8e5, or pass the array as uint8"
 _POINTERS = "make descriptors in the kernel, with tl.make_tensor_descriptor"
 _ATOMIC = "tl.atomic_add(p, 0) reads, tl.atomic_xchg(p, x) writes, a `while` with tl.atomic_cas waits"
-_MOVE = "store the block, and load its elements in the order they are needed"
 _OPERATORS = "write it with operators and functions of tl"
 _ANNOTATION = "run-time values have no class here; ask x.dtype and x.shape"
 
 _INSTEAD = {
     "atomic_load atomic_poll atomic_store": _ATOMIC,
     "tensor_descriptor": _POINTERS,
-    "gather": _MOVE,
     "block_type": "a block's type is x.type",
     "condition": "write the condition by itself: while x > 0:",
     "const constexpr_type slice tensor tuple void": _ANNOTATION,
     "expect_zero": "leave it out: it checks nothing but in Triton's debug builds",
     "float8e4b15 float8e4b8 float8e5b16": _FLOAT8,
-    "histogram": "sum comparisons: tl.sum((x[:, None] == bins[None, :]).to(tl.int32), axis=0)",
-    "map_elementwise": _OPERATORS,
     "target_info": "a kernel is the same for every target",
 }
 

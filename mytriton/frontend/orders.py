@@ -18,7 +18,8 @@ from mytriton.source import Span
 from mytriton.types import ScalarType, element_of, shape_of
 
 
-def _block(s: Semantics, operand: Operand, name: str) -> Value:
+def block_of(s: Semantics, operand: Operand, name: str) -> Value:
+    """A run-time block."""
     value = s.value(operand)
     if not shape_of(value.type):
         hint = "tl.arange and tl.load of a block of pointers make blocks"
@@ -38,7 +39,7 @@ def _axis(s: Semantics, x: Operand, value: Value, dim: Operand | None) -> int:
 
 @builtin(tl.flip, method=True)
 def _flip(s: Semantics, span: Span, x: Operand, dim: Operand | None = None) -> Item:
-    value = _block(s, x, "flip")
+    value = block_of(s, x, "flip")
     axis = _axis(s, x, value, dim)
     extent = shape_of(value.type)[axis]
     return pick(s, value, axis, extent, extent - 1, extent - 1)
@@ -91,7 +92,7 @@ def _descending(s: Semantics, operand: Operand | None, default: bool) -> bool:
 @builtin(tl.sort, method=True)
 def _sort(s: Semantics, span: Span, x: Operand, dim: Operand | None = None, descending: Operand | None = None) -> Item:
     value, _ = numbers(s, x, "sort")
-    _block(s, x, "sort")
+    block_of(s, x, "sort")
     return _like(s, x, _sorted(s, value, _axis(s, x, value, dim), _descending(s, descending, False)))
 
 
@@ -100,7 +101,7 @@ def _bitonic_merge(
     s: Semantics, span: Span, x: Operand, dim: Operand | None = None, descending: Operand | None = None
 ) -> Item:
     value, _ = numbers(s, x, "bitonic_merge")
-    _block(s, x, "bitonic_merge")
+    block_of(s, x, "bitonic_merge")
     axis = _axis(s, x, value, dim)
     return _like(s, x, _merged(s, value, axis, shape_of(value.type)[axis], _descending(s, descending, False)))
 
@@ -115,7 +116,7 @@ def _topk(
     descending: Operand | None = None,
 ) -> Item:
     value, _ = numbers(s, x, "topk")
-    _block(s, x, "topk")
+    block_of(s, x, "topk")
     axis = _axis(s, x, value, dim)
     count, extent = s.known_int(k, "the number of elements"), shape_of(value.type)[axis]
     if not 1 <= count <= extent or count & (count - 1):
@@ -169,7 +170,7 @@ def _cat(
     can_reorder: Operand | None = None,
     dim: Operand | None = None,
 ) -> Item:
-    first, second = _block(s, input, "cat"), _block(s, other, "cat")
+    first, second = block_of(s, input, "cat"), block_of(s, other, "cat")
     if shape_of(first.type) != shape_of(second.type):
         message = f"tl.cat takes blocks of one shape, got {s.describe(input)} and {s.describe(other)}"
         raise Mistake("MT204", message, span, "extents are powers of 2, so only equal ones can be put together")
@@ -185,7 +186,7 @@ def _cat(
 
 @builtin(tl.split, method=True)
 def _split(s: Semantics, span: Span, a: Operand) -> Item:
-    value = _block(s, a, "split")
+    value = block_of(s, a, "split")
     *rest, last = shape_of(value.type)
     if last != 2:
         hint = "reshape it first: x.reshape(..., 2)" if prod(shape_of(value.type)) > 1 else "it has one element"

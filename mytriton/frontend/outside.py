@@ -20,6 +20,8 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     dots,
     host,
     libdevice,
+    lookups,
+    maps,
     mathematics,
     memory,
     orders,

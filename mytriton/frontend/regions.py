@@ -143,8 +143,6 @@ class Regions:
     def __init__(self, semantics: Semantics) -> None:
         self.semantics = semantics
         self.scope = Scope()
-        #: The names that the author gave to values.
-        self.hints: dict[Value, str] = {}
         #: Some pointer of the kernel, to make up pointers that nobody will use.
         self.pointer: Value | None = None
         self._depth = 0
@@ -169,7 +167,7 @@ class Regions:
         """`name` stands for `item` from here on."""
         self.scope.bind(name, item, span)
         if isinstance(item, Value):
-            self.hints.setdefault(item, name)
+            self.semantics.names.setdefault(item, name)
 
     def unpacked(self, operand: Operand) -> list[Operand]:
         """The items of a tuple, as operands; an error that was reported already counts as one."""
@@ -211,7 +209,8 @@ class Regions:
         shape = shape_of(value.type)
         if any(extent != 1 for extent in shape):
             message = f"{what} must be one number, but {self.semantics.describe(test)} has many"
-            hint = "choose elementwise with tl.where(condition, x, y), or mask loads and stores with the condition"
+            hint = "choose elementwise with tl.where(condition, x, y), mask loads and stores with the condition, or "
+            hint += "give single elements to a function that branches: tl.map_elementwise(function, x)"
             raise Mistake("MT148", message, test.span, hint)
         return self.semantics.builder.add(ops.Reshape, source=value, shape=()) if shape else value
 

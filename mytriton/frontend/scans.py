@@ -7,16 +7,17 @@ from math import prod
 from typing import Any, TypeAlias
 
 from mytriton import language as tl
+from mytriton.frontend.elements import for_each
 from mytriton.frontend.memory import given
 from mytriton.frontend.reductions import numbers, sum_type
 from mytriton.frontend.registry import builtin
-from mytriton.frontend.semantics import Semantics, is_poison
+from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.shapes import axis_argument
-from mytriton.frontend.values import Item, Mistake, Operand, Silent, Tuple, items_of
+from mytriton.frontend.values import Item, Mistake, Operand, Tuple, items_of
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.source import Span
-from mytriton.types import i32, shape_of
+from mytriton.types import element_of, i32, shape_of
 
 #: Combines blocks, element by element: those that come first with those that come after them.
 Combine: TypeAlias = "Callable[[Sequence[Value], Sequence[Value]], list[Value]]"
@@ -78,25 +79,18 @@ def _by(s: Semantics, op: type[ops.Binary]) -> Combine:
 
 
 def _by_function(s: Semantics, function: Operand, span: Span) -> Combine:
-    """`function(first..., second...)` of the author's, on blocks instead of scalars."""
+    """`function(first..., second...)` of the author's."""
 
     def combine(low: Sequence[Value], high: Sequence[Value]) -> list[Value]:
-        item = s.call(function, [Operand(v, function.expr) for v in (*low, *high)], span)
-        if is_poison(Operand(item, function.expr)):
-            raise Silent
-        items = item.items if isinstance(item, Tuple) else (item,)
+        made, _ = for_each(s, function, (*low, *high), shape_of(low[0].type), span)
         name, count = s.text(function.span), len(low)
-        if len(items) != count:
-            message = f"`{name}` must return {count} {'values' if count > 1 else 'value'}, but returns {len(items)}"
+        if len(made) != count:
+            message = f"`{name}` must return {count} {'values' if count > 1 else 'value'}, but returns {len(made)}"
             raise Mistake("MT226", message, function.span, "return what it combines: one value for each block")
-        made = []
-        for one, before in zip(items, low, strict=True):
-            value = s.value(Operand(one, function.expr))
-            value = s.broadcast(value, shape_of(before.type)) if not shape_of(value.type) else value
+        for value, before in zip(made, low, strict=True):
             if value.type != before.type:
-                message = f"`{name}` combines {before.type}, but returns {value.type}"
+                message = f"`{name}` combines {element_of(before.type)}, but returns {element_of(value.type)}"
                 raise Mistake("MT226", message, function.span, "convert its result to the type of its parameters")
-            made.append(value)
         return made
 
     return combine

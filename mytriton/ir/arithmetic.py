@@ -166,6 +166,15 @@ def _pick(op: ops.Pick, source: Array) -> Array:
     return np.asarray(np.take(source, (np.arange(op.extent) & op.keep) ^ op.flip, op.axis))
 
 
+def _gather(op: ops.Gather, source: Array, index: Array) -> Array:
+    return np.asarray(np.take_along_axis(source, index.astype(np.int64), op.axis))
+
+
+def _histogram(op: ops.Histogram, source: Array, mask: Array | None = None) -> Array:
+    counted = source[(source >= 0) & (source < op.bins) & (True if mask is None else mask)]
+    return np.bincount(counted.astype(np.int64), minlength=op.bins).astype(np.int32)
+
+
 def _dot(op: ops.Dot, lhs: Array, rhs: Array, acc: Array) -> Array:
     # Integers wrap in i32; NumPy multiplies floats in the order that is fastest on this machine.
     return np.asarray(acc + np.matmul(lhs.astype(acc.dtype), rhs.astype(acc.dtype)))
@@ -181,6 +190,8 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Transpose: lambda op, source: np.transpose(source, op.order),
     ops.Reduce: _reduce,
     ops.Pick: _pick,
+    ops.Gather: _gather,
+    ops.Histogram: _histogram,
     ops.Dot: _dot,
     ops.Arange: _arange,
     ops.AddPtr: _add_ptr,

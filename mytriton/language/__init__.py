@@ -80,9 +80,22 @@ from mytriton.language.atomics import (
 from mytriton.language.compile_time import constexpr_function
 from mytriton.language.debugging import device_assert, device_print, static_assert, static_print
 from mytriton.language.dots import dot, dot_scaled
-from mytriton.language.elementwise import add, cast, cdiv, maximum, minimum, mul, sub, swizzle2d, to_tensor, where
+from mytriton.language.elementwise import (
+    add,
+    cast,
+    cdiv,
+    map_elementwise,
+    maximum,
+    minimum,
+    mul,
+    sub,
+    swizzle2d,
+    to_tensor,
+    where,
+)
 from mytriton.language.kernel_only import LanguageError as LanguageError
 from mytriton.language.kernel_only import kernel_only
+from mytriton.language.lookups import gather, histogram
 from mytriton.language.math import (
     PropagateNan,
     abs,
@@ -210,6 +223,8 @@ __all__ = [
     "floor",
     "fma",
     "full",
+    "gather",
+    "histogram",
     "inline_asm_elementwise",
     "int1",
     "int8",
@@ -224,6 +239,7 @@ __all__ = [
     "log2",
     "make_block_ptr",
     "make_tensor_descriptor",
+    "map_elementwise",
     "math",
     "max",
     "max_constancy",

@@ -7,7 +7,19 @@ from typing import Any
 from mytriton.language.kernel_only import kernel_only
 from mytriton.language.math import PropagateNan
 
-__all__ = ["add", "cast", "cdiv", "maximum", "minimum", "mul", "sub", "swizzle2d", "to_tensor", "where"]
+__all__ = [
+    "add",
+    "cast",
+    "cdiv",
+    "map_elementwise",
+    "maximum",
+    "minimum",
+    "mul",
+    "sub",
+    "swizzle2d",
+    "to_tensor",
+    "where",
+]
 
 
 def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> Any:
@@ -27,6 +39,16 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     one shape. A condition that is not bool is true where it is not 0, with a warning. Both sides are computed, so mask
     a load whose address may be invalid. Two pointers of one type are chosen from as well."""
     kernel_only("where")
+
+
+def map_elementwise(scalar_fn: Any, *args: Any, pack: int = 1) -> Any:
+    """What `scalar_fn`, a `@jit` function, returns for each element: a block, or a tuple of blocks. The blocks among
+    `args` broadcast to one shape, and the function is given their elements; a scalar is the same for all. It may have
+    branches and loops that elements go through differently, load and store: elements that do not take a way have no
+    effect there. It is compiled on blocks, so all ways that some element takes are computed, and a loop lasts as long
+    as the longest. With `pack` a call is given that many consecutive elements of each block, and returns as many of
+    each result, those of the first result first."""
+    kernel_only("map_elementwise")
 
 
 def cast(input: Any, dtype: Any, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> Any:

@@ -2,7 +2,7 @@
 
 `combine_fn` takes the elements of each block that come first, then those that come after them, and returns what they
 combine to: for one block `f(a, b)`, for a tuple of two `f(a0, a1, b0, b1)`. It must be associative, for `reduce`
-commutative too, and is compiled on blocks instead of scalars; so it chooses with `tl.where`, not with `if`.
+commutative too, and is given single elements, as that of `map_elementwise` is: it may branch.
 """
 
 from __future__ import annotations

@@ -28,6 +28,9 @@ VECTOR_BYTES = 16
 _CHEAP = 24
 _COSTS: dict[type[Op], int] = {ops.Div: 6, ops.FloorDiv: 6, ops.Mod: 6, **dict.fromkeys(FUNCTIONS, _CHEAP + 1)}
 
+#: Threads need what others hold for these.
+_EXCHANGED = (ops.Reduce, ops.Dot, ops.Pick, ops.Gather, ops.Histogram)
+
 #: Gives the layout that blocks of a shape have at loads and stores.
 Anchors = Callable[[tuple[int, ...]], Layout]
 
@@ -78,7 +81,7 @@ def cheap_values(func: Func) -> set[Value]:
     for op in func.walk():
         if op.effect is not Effect.NONE or op.regions or not op.results or not shape_of(op.results[0].type):
             continue
-        if isinstance(op, (ops.InlineAsm, ops.Reduce, ops.Dot, ops.Pick, ops.Yield)):
+        if isinstance(op, (ops.Yield, ops.InlineAsm, *_EXCHANGED)):
             continue
         operands = block_operands(op)
         # A broadcast can be made in any layout, of the slice of it.
@@ -164,7 +167,7 @@ class Choice:
                 if wish is not None:
                     for source in (*slot.ends, *slot.initial):
                         wishes.setdefault(source, wish)
-            if op.regions or not op.results or isinstance(op, (ops.Reduce, ops.Dot, ops.Pick, ops.Atomic)):
+            if op.regions or not op.results or isinstance(op, (ops.Atomic, *_EXCHANGED)):
                 continue
             if isinstance(op, ops.InlineAsm):
                 wish = next((wishes[v] for v in op.results if v in wishes), None)
@@ -217,7 +220,10 @@ class Choice:
         match op:
             case ops.Pick():
                 return None if unknown else picked_layout(self.of(blocks, shape_of(op.source.type)), op)
-            case ops.Dot() | ops.Atomic():
+            case ops.Gather():
+                ready = op.index in self.cheap or op.index in self.homes
+                return self.of([op.index], shape_of(op.index.type)) if ready else None
+            case ops.Dot() | ops.Histogram() | ops.Atomic():
                 return self.anchor(shape_of(op.result.type))
             case ops.Reduce():
                 return None if unknown else reduced_layout(self.of([op.source], shape_of(op.source.type)), op.axis)

@@ -20,7 +20,7 @@ from mytriton.layout.program import Exchange, Item, Nested, Segment
 from mytriton.records import dataclass
 from mytriton.types import shape_of
 
-_Exchange = (Convert, PartialReduce, ops.Dot, ops.Pick, ops.InlineAsm)
+_Exchange = (Convert, PartialReduce, ops.Dot, ops.Pick, ops.Gather, ops.Histogram, ops.InlineAsm)
 _Structured = (ops.For, ops.While, ops.If)
 
 #: The place of a draft among those of its block; a scalar segment that follows one adds a number to its place.

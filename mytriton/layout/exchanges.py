@@ -14,10 +14,11 @@ from mytriton.ir.core import Op
 from mytriton.layout.dots import dot_plan
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.program import Item
+from mytriton.layout.program import Exchanged, Item
 from mytriton.layout.routes import (
     SHARED_BYTES,
     BitMap,
+    gathered_unit,
     number,
     picked,
     picked_flip,
@@ -61,10 +62,41 @@ class Buffer:
         return 8 if dtype == POINTER else dtype.itemsize
 
 
-def product(
+def exchange(
+    op: Exchanged, rows: Sequence[Array], layouts: Sequence[Layout], result: Layout, warp: int, buffer: Buffer
+) -> Exchanging:
+    """Run an exchange for one warp, whose operands and result are arrays [registers, lanes]."""
+    assert not isinstance(op, ops.InlineAsm), "there is no machine here that runs assembly"
+    lanes, held, source = np.arange(LANES), rows[0], layouts[0]
+    if isinstance(op, ops.Dot):
+        return (yield from _product(op, rows, layouts, result, warp, buffer))
+    if not (isinstance(op, Convert) and op.owned):
+        _agree(op, held, held[:, lanes & ~source.free_bits()[1]])
+    if isinstance(op, PartialReduce):
+        return (yield from _reduce(op, held, source, warp, buffer))
+    if isinstance(op, ops.Histogram):
+        return (yield from _count(op, rows, source, result, warp, buffer))
+    flip = 0
+    if isinstance(op, (ops.Pick, ops.Gather)):
+        result, flip = picked(op, result), picked_flip(op)
+    if isinstance(op, ops.Gather) or op.through == "shared":
+        wanted = positions(result, warp) ^ flip
+        wanted = wanted + rows[1] * gathered_unit(op) if isinstance(op, ops.Gather) else wanted
+        return (yield from _through_buffer(op, held, source, wanted, warp, buffer))
+    way = route(source, result, flip)
+    assert way is not None
+    registers = range(result.registers)
+    reads = np.array([number(way.register, r) for r in registers])[:, None]
+    by_register = np.array([number(way.lane_by_register, r) for r in registers])[:, None]
+    by_lane = np.array([number(way.lane_by_lane, lane) for lane in range(LANES)])
+    from_lane = (by_register + by_lane + number(way.lane_by_warp, warp)) ^ way.flip_lane
+    return np.asarray(held[reads ^ way.flip_register, from_lane])
+
+
+def _product(
     op: ops.Dot, rows: Sequence[Array], layouts: Sequence[Layout], result: Layout, warp: int, buffer: Buffer
 ) -> Exchanging:
-    """Run a product for one warp: `rows` and `layouts` of both factors and of what is added."""
+    """`rows` and `layouts` are of both factors and of what is added."""
     plan, lanes = dot_plan(op), np.arange(LANES)
     cells = buffer.of(rows[0].dtype)
     total, at = np.array(rows[2]), positions(result, warp)
@@ -75,9 +107,8 @@ def product(
         if turn:
             yield op
         for factor, held, layout in factors:
-            _, free_lanes, free_warps = layout.free_bits()
             where = positions(layout, warp)
-            now = (_bits_of(factor.round, where) == turn) & (lanes & free_lanes == 0) & (warp & free_warps == 0)
+            now = (_bits_of(factor.round, where) == turn) & _original(layout, warp)
             cells[factor.start + _bits_of(factor.slot, where)[now]] = held[now]
         yield op
         for step in range(plan.depth):
@@ -95,37 +126,17 @@ def _bits_of(bits: BitMap, numbers: Array) -> Array:
     return found
 
 
-def exchange(
-    op: Convert | PartialReduce | ops.Pick, rows: Array, source: Layout, result: Layout, warp: int, buffer: Buffer
-) -> Exchanging:
-    """Run an exchange for one warp, whose operand and result are arrays [registers, lanes]."""
-    lanes = np.arange(LANES)
-    if not (isinstance(op, Convert) and op.owned):
-        _agree(op, rows, rows[:, lanes & ~source.free_bits()[1]])
-    if isinstance(op, PartialReduce):
-        return (yield from _reduce(op, rows, source, warp, buffer))
-    flip = 0
-    if isinstance(op, ops.Pick):
-        result, flip = picked(op, result), picked_flip(op)
-    if op.through == "shared":
-        return (yield from _through_buffer(op, rows, source, result, flip, warp, buffer))
-    way = route(source, result, flip)
-    assert way is not None
-    registers = range(result.registers)
-    reads = np.array([number(way.register, r) for r in registers])[:, None]
-    by_register = np.array([number(way.lane_by_register, r) for r in registers])[:, None]
-    by_lane = np.array([number(way.lane_by_lane, lane) for lane in range(LANES)])
-    from_lane = (by_register + by_lane + number(way.lane_by_warp, warp)) ^ way.flip_lane
-    return np.asarray(rows[reads ^ way.flip_register, from_lane])
+def _original(layout: Layout, warp: int) -> Array:
+    """The lanes that, of copies, hold the one that is written."""
+    _, free_lanes, free_warps = layout.free_bits()
+    return np.asarray((np.arange(LANES) & free_lanes == 0) & (warp & free_warps == 0))
 
 
 def _through_buffer(
-    op: Convert | ops.Pick, rows: Array, source: Layout, result: Layout, flip: int, warp: int, buffer: Buffer
+    op: Convert | ops.Pick | ops.Gather, rows: Array, source: Layout, wanted: Array, warp: int, buffer: Buffer
 ) -> Exchanging:
-    cells, held, wanted = buffer.of(rows.dtype), positions(source, warp), positions(result, warp) ^ flip
-    _, free_lanes, free_warps = source.free_bits()
-    original = (np.arange(LANES) & free_lanes == 0) & (warp & free_warps == 0)
-    moved = np.zeros((result.registers, LANES), rows.dtype)
+    cells, held, original = buffer.of(rows.dtype), positions(source, warp), _original(source, warp)
+    moved = np.zeros(wanted.shape, rows.dtype)
     count = round_elements(source, buffer.bytes_of(rows.dtype))
     for start in range(0, source.size, count):
         if start:
@@ -139,6 +150,25 @@ def _through_buffer(
         if not (isinstance(op, Convert) and op.owned):
             _agree(op, rows[ours], cells[held[ours] - start])
     return moved
+
+
+def _count(
+    op: ops.Histogram, rows: Sequence[Array], source: Layout, result: Layout, warp: int, buffer: Buffer
+) -> Exchanging:
+    cells, wanted, values = buffer.of(np.dtype(np.int32)), positions(result, warp), rows[0].astype(np.int64)
+    counts = np.broadcast_to(_original(source, warp), values.shape) & (rows[1] if len(rows) > 1 else True)
+    found = np.zeros((result.registers, LANES), np.int32)
+    size, warps = round_elements(result, 4), 1 << len(result.warp)
+    for start in range(0, op.bins, size):
+        if start:
+            yield op
+        cells[:size].reshape(-1, min(size, LANES))[warp::warps] = 0
+        yield op
+        np.add.at(cells, values[counts & (values >= start) & (values < start + size)] - start, 1)
+        yield op
+        here = wanted // size == start // size
+        found[here] = cells[wanted[here] - start]
+    return found
 
 
 def _reduce(op: PartialReduce, rows: Array, source: Layout, warp: int, buffer: Buffer) -> Exchanging:

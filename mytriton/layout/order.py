@@ -50,7 +50,9 @@ _BUFFER = _Access(None)
 def uses_shared_memory(op: Op) -> bool:
     """Whether an operation moves data through the exchange buffer, and so waits for all threads inside."""
     match op:
-        case ops.Dot() | ops.Pick(through="shared") | Convert(through="shared") | PartialReduce(across="warps"):
+        case ops.Dot() | ops.Gather() | ops.Histogram():
+            return True
+        case ops.Pick(through="shared") | Convert(through="shared") | PartialReduce(across="warps"):
             return True
     return False
 
@@ -79,7 +81,7 @@ def _spread(func: Func) -> list[Value]:
     found: list[Value] = []
     for op in func.walk():
         match op:
-            case Convert() | PartialReduce() | ops.Pick() | ops.Broadcast():
+            case Convert() | PartialReduce() | ops.Pick() | ops.Gather() | ops.Broadcast():
                 found.append(op.source)
             case ops.Dot():
                 found += (op.lhs, op.rhs)

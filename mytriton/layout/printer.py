@@ -10,8 +10,8 @@ from mytriton.ir.ops.control import terminator
 from mytriton.ir.printer import Printer
 from mytriton.layout.dots import dot_plan
 from mytriton.layout.layout import Layout
-from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
+from mytriton.layout.ops import Convert
+from mytriton.layout.program import Exchange, Exchanged, Item, LaidOut, Nested, Segment
 from mytriton.stage import Line
 
 _THROUGH = {"registers": "the registers of each thread", "shuffle": "shuffles in each warp", "shared": "shared memory"}
@@ -87,7 +87,7 @@ class _Listing:
         kept = ", ".join(self._printer.value(v) for v in segment.escaping)
         return f"{text}{f', keeping {kept}' if kept else ''}:"
 
-    def _exchange(self, op: Convert | PartialReduce | ops.Dot | ops.Pick | ops.InlineAsm) -> str:
+    def _exchange(self, op: Exchanged) -> str:
         """The line of an exchange, up to the layout of its result."""
         if isinstance(op, ops.InlineAsm):
             return self._printer.op(op)
@@ -95,6 +95,8 @@ class _Listing:
             plan = dot_plan(op)
             rounds = f" in {plan.rounds} rounds" if plan.rounds > 1 else ""
             return f"{self._printer.op(op)} through {_THROUGH['shared']}{rounds},"
+        if isinstance(op, (ops.Gather, ops.Histogram)):
+            return f"{self._printer.op(op)} through {_THROUGH['shared']}"
         if isinstance(op, ops.Pick):
             return f"{self._printer.op(op.evolve(through=''))} through {_THROUGH[op.through]}"
         source, layout = self._printer.value(op.source), self._laid_out.layouts[op.source]

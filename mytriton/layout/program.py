@@ -54,29 +54,35 @@ class Segment:
         return self.layout.registers if self.layout is not None else 1
 
 
+#: The operations that are exchanges.
+Exchanged: TypeAlias = "Convert | PartialReduce | ops.Dot | ops.Pick | ops.Gather | ops.Histogram | ops.InlineAsm"
+
+
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """One operation that combines or moves what different registers or threads hold; an operand, if a block of more
     than one register, is in an array (unless it is a splat), and so is the result. How: `routes.route` for a `Convert`
     or `Pick` through `registers` or `shuffle`, `routes.reduction` for a `PartialReduce`.
 
-    Those through `shared` memory and across `warps`, and products, use one buffer of at most `routes.SHARED_BYTES` (a
-    product of long columns may need more), in rounds if need be: all threads write, wait for each other, and read;
-    before each further round they wait again. If `barrier`, they also wait before the first, since some may still be
-    reading what an earlier exchange has left there.
+    Those through `shared` memory and across `warps`, products, gathers and histograms use one buffer of at most
+    `routes.SHARED_BYTES` (a product of long columns may need more), in rounds if need be: all threads write, wait for
+    each other, and read; before each further round they wait again. If `barrier`, they also wait before the first,
+    since some may still be reading what an earlier exchange has left there.
 
-    - A conversion, or `Pick`: the element at position p of the source stands at p. Round k is about the positions
-      [k * n, (k + 1) * n), for n = `round_elements`; of copies, the one whose free bits are 0 is written.
+    - A conversion, `Pick` or `Gather`: the element at position p of the source stands at p. Round k is about the
+      positions [k * n, (k + 1) * n), for n = `round_elements`; of copies, the one whose free bits are 0 is written.
     - A reduction: register r of thread t stands at (r % n) * threads + t. Round k is about registers
       [k * n, (k + 1) * n), for n = `round_registers`. A thread reads what the threads of its lane hold whose warp
       numbers differ in `Reduction.combined` only.
     - A product: as `dots.dot_plan` has it; of copies of a factor, the one whose free bits are 0 is written. `acc` has
       the layout of the result, and each thread adds the products of one step after the other to its elements.
+    - A histogram: the number of element p of the result stands at p, for rounds as for a conversion. In each round all
+      threads put zeros there, wait, add ones for the elements they hold (of copies, one does), wait, and read.
     - Assembly: on the registers [k * n, (k + 1) * n) together, for n = `pack`; operands and results have one layout. A
       thread of fewer registers gives register `i % registers` for i.
     """
 
-    op: Convert | PartialReduce | ops.Dot | ops.Pick | ops.InlineAsm
+    op: Exchanged
     barrier: bool = False
 
 

@@ -89,6 +89,8 @@ class Rewriter:
                 self._dot(op)
             case ops.Pick():
                 self._pick(op)
+            case ops.Gather() | ops.Histogram():
+                self._look_up(op)
             case ops.Atomic():
                 self._atomic(op)
             case ops.InlineAsm():
@@ -168,6 +170,17 @@ class Rewriter:
         have, home = self._choice.of([op.source], shape_of(op.source.type)), self._home(op.result)
         way = through(have, picked(op, home), picked_flip(op))
         self._places[op].append(op.evolve(source=self._want(op.source, have), through=way))
+        self._define(op.result, op.result, home, op)
+
+    def _look_up(self, op: ops.Gather | ops.Histogram) -> None:
+        """Through shared memory, from where the source and its mask are to where the index and the result are."""
+        home, have = self._home(op.result), self._choice.of([op.source], shape_of(op.source.type))
+        places = {"source": (op.source, have)}
+        if isinstance(op, ops.Gather):
+            places["index"] = op.index, home
+        elif op.mask is not None:
+            places["mask"] = op.mask, have
+        self._places[op].append(op.evolve(**{name: self._want(*place) for name, place in places.items()}))
         self._define(op.result, op.result, home, op)
 
     def _atomic(self, op: ops.Atomic) -> None:

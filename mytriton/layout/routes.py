@@ -100,22 +100,28 @@ class Route:
         return self.lane_by_lane == own and not moves
 
 
-def picked(op: ops.Pick, result: Layout) -> Layout:
-    """The positions in the source of a `Pick`, but for `picked_flip`, of what is held where `result` says."""
-    inner = index_bits(result.shape, op.axis, 1)
-    shape = shape_of(op.source.type)
+def picked(op: ops.Pick | ops.Gather, result: Layout) -> Layout:
+    """The positions in the source of a `Pick` or `Gather` of what is held where `result` says: but for `picked_flip`,
+    or the index along the axis."""
+    inner, extent = index_bits(result.shape, op.axis, 1), result.shape[op.axis]
+    shape, keep = shape_of(op.source.type), op.keep if isinstance(op, ops.Pick) else 0
 
     def moved(entry: int) -> int:
-        if entry >= inner * op.extent:
-            return entry // op.extent * shape[op.axis]
-        return entry if entry < inner else entry & op.keep * inner
+        if entry >= inner * extent:
+            return entry // extent * shape[op.axis]
+        return entry if entry < inner else entry & keep * inner
 
     return Layout(shape, *(tuple(map(moved, entries)) for entries in result.map))
 
 
-def picked_flip(op: ops.Pick) -> int:
+def picked_flip(op: ops.Pick | ops.Gather) -> int:
     """The position bits that are flipped in the source of a `Pick`."""
-    return index_bits(shape_of(op.source.type), op.axis, op.flip)
+    return index_bits(shape_of(op.source.type), op.axis, op.flip) if isinstance(op, ops.Pick) else 0
+
+
+def gathered_unit(op: ops.Gather) -> int:
+    """How far apart elements that follow each other along the axis of a `Gather` are in its source."""
+    return index_bits(shape_of(op.source.type), op.axis, 1)
 
 
 def route(have: Layout, want: Layout, flip: int = 0) -> Route | None:

@@ -22,7 +22,7 @@ from mytriton.ir.core import Effect, Op, Value
 from mytriton.ir.interp import NO_ASSEMBLY, AssertionFailed, Progress, execute, explain, failure, print_element
 from mytriton.ir.memory import Memory, OutOfBounds
 from mytriton.ir.ops.control import yielded
-from mytriton.layout.exchanges import LANES, Buffer, Wait, exchange, product
+from mytriton.layout.exchanges import LANES, Buffer, Wait, exchange
 from mytriton.layout.exchanges import positions as positions  # a warp's elements, also for users of this module
 from mytriton.layout.layout import Layout, replicated
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
@@ -126,14 +126,9 @@ class _Warp:
                 op = item.op
                 if isinstance(op, ops.InlineAsm):
                     raise LaunchError(NO_ASSEMBLY)
-                if isinstance(op, ops.Dot):
-                    layouts, result = [self.layouts[v] for v in op.operands], self.layouts[op.result]
-                    rows = self._all(op.operands)
-                    self.values[op.result] = yield from product(op, rows, layouts, result, self.warp, self.buffer)
-                    continue
-                source, result = self.layouts[op.source], self.layouts[op.result]
-                (held,) = self._all([op.source])
-                self.values[op.result] = yield from exchange(op, held, source, result, self.warp, self.buffer)
+                rows, layouts = self._all(op.operands), [self.layouts[v] for v in op.operands]
+                result = self.layouts[op.result]
+                self.values[op.result] = yield from exchange(op, rows, layouts, result, self.warp, self.buffer)
             else:
                 yield from self._nested(item)
 

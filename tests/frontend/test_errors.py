@@ -92,7 +92,7 @@ TYPE_ERRORS = [
     ("tl.load(x, maks=None)", 21, "MT120 `tl.load` has no parameter `maks`"),
     ("tl.load(x, pointer=x)", 24, "MT120 `tl.load` got `pointer` twice"),
     ("tl.laod(x)", 5, "MT135 there is no `tl.laod`"),
-    ("tl.gather(a, a, 0)", 5, "MT135 `tl.gather` is not supported yet"),
+    ("tl.slice(a)", 5, "MT135 `tl.slice` is not supported yet"),
     ("nn + 1", 5, "MT131 `nn` is not defined"),
     ("print(n)", 11, "MT211 what is printed begins with a string, not `n` (i32)"),
     ("k(x, out, n, 8)", 5, "MT136 `k` calls itself; recursion is not part of the kernel language"),

@@ -55,7 +55,7 @@ class _Kernel:
 
     def steps(self, b: Tiles, pool: list[Value], count: int, depth: int) -> None:
         for _ in range(count):
-            kinds = ["load", "gather", "binary", "binary", "reduce", "reduce", "pick", "move", "broadcast", "store"]
+            kinds = ["load", "gather", "binary", "binary", "reduce", "reduce", "exchange", "move", "broadcast", "store"]
             kinds += ["both"] * 4 + ["scalar", "barrier"] + (["loop", "while", "if"] if depth < 2 else [])
             getattr(self, f"_{self.choose(kinds)}")(b, pool, depth)
 
@@ -98,13 +98,26 @@ class _Kernel:
         if depth == 0:
             self.fixed.clear()
 
-    def _pick(self, b: Tiles, pool: list[Value], depth: int) -> None:
+    def _exchange(self, b: Tiles, pool: list[Value], depth: int) -> None:
+        """Elements picked or looked up, or their numbers counted."""
         blocks = [v for v in pool if shape_of(v.type)]
         if not blocks:
             return
         x = self.choose(blocks[::-1])
-        axis = self.choose(range(len(shape_of(x.type))))
-        old = shape_of(x.type)[axis]
+        shape = shape_of(x.type)
+        axis = self.choose(range(len(shape)))
+        old, kind = shape[axis], self.choose(("pick", "pick", "gather", "histogram"))
+        if kind == "histogram":
+            numbers = b.shaped(b.binary(ops.And, x, b.constant(31, i32, shape)), (prod(shape),))
+            pool.append(b.add(ops.Histogram, source=numbers, bins=self.choose((1, 16, 256))))
+            return
+        if kind == "gather":
+            others = (*shape[:axis], 0, *shape[axis + 1 :])
+            alike = [v for v in blocks if (*(s := shape_of(v.type))[:axis], 0, *s[axis + 1 :]) == others]
+            index = self.choose(alike)
+            inside = b.binary(ops.And, index, b.constant(old - 1, i32, shape_of(index.type)))
+            pool.append(b.add(ops.Gather, source=x, index=inside, axis=axis))
+            return
         extent = 1 << self.draw(st.integers(0, old.bit_length() - 1))
         keep, flip = self.draw(st.integers(0, extent - 1)), self.draw(st.integers(0, old - 1))
         pool.append(b.add(ops.Pick, source=x, axis=axis, extent=extent, keep=keep, flip=flip))

@@ -16,14 +16,16 @@ from mytriton.backends.cpu.control import ControlWriter
 from mytriton.backends.cpu.dots import dot_function, product
 from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.feedback import Feedback
+from mytriton.backends.cpu.lookups import counting, gather_function, gathering, histogram_function
 from mytriton.backends.cpu.picks import pick_function, picking
 from mytriton.backends.cpu.places import scratch_address, slot
-from mytriton.backends.cpu.plan import Plan, Run
+from mytriton.backends.cpu.plan import WHOLE, Plan, Run
 from mytriton.backends.cpu.planner import make_plan
 from mytriton.backends.cpu.reduce import reduce_function, reduction
 from mytriton.backends.cpu.runs import RunWriter
 from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name, width_of
+from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Op
 from mytriton.records import dataclass
@@ -56,9 +58,7 @@ SUPPORTED = (
     ops.Broadcast,
     ops.Transpose,
     ops.Reduce,
-    ops.Dot,
-    ops.Pick,
-    ops.Atomic,
+    *WHOLE,
     ops.Assert,
     ops.Print,
     ops.Barrier,
@@ -101,6 +101,22 @@ def emit(func: Func, target: Target) -> Emitted:
     emitter = _Emitter(func, target)
     lines = emitter.run()
     return Emitted(lines, emitter.plan.scratch_bytes, _work(emitter.plan, func.body), emitter.feedback())
+
+
+def _function(op: Op) -> tuple[str, Callable[[], list[str]]]:
+    """The function for an operation on whole blocks: its symbol, and what writes it."""
+    match op:
+        case ops.Dot():
+            return (multiplied := product(op)).name, partial(dot_function, multiplied)
+        case ops.Pick():
+            return (taken := picking(op)).name, partial(pick_function, taken)
+        case ops.Gather():
+            return (found := gathering(op)).name, partial(gather_function, found)
+        case ops.Histogram():
+            return (counted := counting(op)).name, partial(histogram_function, counted)
+        case ops.Atomic():
+            return (updated := atomic_block(op)).name, partial(atomic_function, updated)
+    raise InternalError(f"no function does `{op.opcode}`")
 
 
 def _work(plan: Plan, block: Block) -> int:
@@ -184,15 +200,8 @@ class _Emitter:
                 self._effects.print(step)
             elif isinstance(step, ops.Reduce):
                 self._reduce(step)
-            elif isinstance(step, ops.Dot):
-                what = product(step)
-                self._whole(step, what.name, partial(dot_function, what))
-            elif isinstance(step, ops.Atomic):
-                updated = atomic_block(step)
-                self._whole(step, updated.name, partial(atomic_function, updated))
-            elif isinstance(step, ops.Pick):
-                taken = picking(step)
-                self._whole(step, taken.name, partial(pick_function, taken))
+            elif isinstance(step, WHOLE):
+                self._whole(step, *_function(step))
             elif not isinstance(step, ops.Constant):
                 self._scalars.write(step)
 

@@ -28,6 +28,9 @@ from mytriton.types import BlockType, PointerType, Type, element_of, shape_of
 #: More run-time comparisons than this cost more than fusing gains.
 _MAX_PAIRS = 64
 
+#: What a function does with whole blocks in memory.
+WHOLE = (ops.Dot, ops.Pick, ops.Gather, ops.Histogram, ops.Atomic)
+
 #: The loop of what is in scratch memory from the start.
 OUTSIDE = -1
 
@@ -133,11 +136,11 @@ def is_contiguous(groups: Mapping[Value, Groups], value: Value) -> bool:
 
 
 def is_block_op(op: Op) -> bool:
-    """Whether the operation is done for each element of a block. Reductions, products, picks and what has regions are
-    not, nor is what is done with whole blocks at once."""
+    """Whether the operation is done for each element of a block. Reductions are not, nor is what has regions or is done
+    with whole blocks at once."""
     if isinstance(op, Store):
         return isinstance(op.pointer.type, BlockType)
-    if isinstance(op, (ops.Dot, ops.Pick, ops.Atomic)) or (isinstance(op, ops.Reduce) and view_through(op) is None):
+    if isinstance(op, WHOLE) or (isinstance(op, ops.Reduce) and view_through(op) is None):
         return False
     return len(op.results) == 1 and not op.regions and isinstance(op.result.type, BlockType)
 

@@ -30,12 +30,13 @@ from mytriton.stage import Line
 from mytriton.target import Target
 
 _AXES = "xyz"
-_OTHERS = (ops.ProgramId, ops.NumPrograms, ops.Arange, ops.AddPtr, ops.Load, ops.Store, ops.Reduce, ops.Dot, ops.Pick)
+_OTHERS = (ops.ProgramId, ops.NumPrograms, ops.Arange, ops.AddPtr, ops.Load, ops.Store)
+_EXCHANGED = (ops.Reduce, ops.Dot, ops.Pick, ops.Gather, ops.Histogram)
 _INLINE = (ops.Constant, ops.Cast, ops.Splat)
 _CONTROL = (ops.For, ops.While, ops.If, ops.Yield)
 _EFFECTS = (ops.Atomic, ops.Assert, ops.Barrier, ops.Print, ops.InlineAsm, ops.VolatileAsm)
 #: The operations this emitter prints.
-SUPPORTED = ELEMENTWISE | {*_OTHERS, *_INLINE, *VIEWS, *_CONTROL, *_EFFECTS}
+SUPPORTED = ELEMENTWISE | {*_OTHERS, *_EXCHANGED, *_INLINE, *VIEWS, *_CONTROL, *_EFFECTS}
 
 
 def emit(laid_out: LaidOut, target: Target) -> list[Line]:

@@ -19,8 +19,8 @@ from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.program import Exchange
-from mytriton.layout.routes import BitMap, Reduction, number, picked, picked_flip, reduction, route
+from mytriton.layout.program import Exchange, Exchanged
+from mytriton.layout.routes import BitMap, Reduction, gathered_unit, number, picked, picked_flip, reduction, route
 from mytriton.records import dataclass
 from mytriton.types import element_of, is_pointer
 
@@ -58,7 +58,9 @@ class Exchanges(Section):
                     self._lanes(op, plan)
                 case _:
                     self._warps(exchange, op, layout, plan)
-        elif op.through == "shared":
+        elif isinstance(op, ops.Histogram):
+            self._count(exchange, op)
+        elif isinstance(op, ops.Gather) or op.through == "shared":
             self._through_shared(exchange, op)
         else:
             self._within_warps(op)
@@ -137,38 +139,68 @@ class Exchanges(Section):
                 last = self._tree(op, [1 << i for i in range(len(thread))], count, read, "part")
                 self._set(op.result, last, register)
 
-    def _sides(self, op: Convert | ops.Pick) -> tuple[Layout, Layout, int]:
+    def _sides(self, op: Convert | ops.Pick | ops.Gather) -> tuple[Layout, Layout, int]:
         """Where the elements are, the positions that are wanted, and the bits of these that are flipped."""
         have, want = (self._facts.laid_out.layouts[v] for v in (op.source, op.result))
-        return (have, picked(op, want), picked_flip(op)) if isinstance(op, ops.Pick) else (have, want, 0)
+        return (have, want, 0) if isinstance(op, Convert) else (have, picked(op, want), picked_flip(op))
 
-    def _through_shared(self, exchange: Exchange, op: Convert | ops.Pick) -> None:
+    def _through_shared(self, exchange: Exchange, op: Convert | ops.Pick | ops.Gather) -> None:
         way = rounds(self._facts.laid_out, op)
         assert way is not None
         have, want, flip = self._sides(op)
         buffer = self._buffer(op, "block")
+        self._declare(op, way)
         with self._each_round(way, exchange.barrier):
             with self._writer.loop(have.registers):
-                at, inside = self._place(op, have, way)
+                at, inside = self._turn(op, position(have, 0), way)
                 with self._under([*inside, *owner(have, self._facts.target.threads)]):
                     self._writer.line(f"{buffer}[{at}] = {self._element(op.source)};")
             self._writer.line("__syncthreads();")
-            with self._writer.loop(want.registers):
-                at, inside = self._place(op, want, way, flip)
-                with self._under(inside):
-                    self._set(op.result, f"{buffer}[{at}]")
+            with self._values.loop(want.registers):
+                along = _times(self._values(op.index), gathered_unit(op)) if isinstance(op, ops.Gather) else ""
+                self._receive(op, buffer, plus(_flipped(position(want, 0), flip), along), way)
 
-    def _place(self, op: Convert | ops.Pick, layout: Layout, way: Rounds, flip: int = 0) -> tuple[str, list[str]]:
-        """The place in the buffer of register `r`, and the condition that its turn has come."""
-        place = _flipped(position(layout, 0), flip)
+    def _receive(self, op: Exchanged, buffer: str, place: str, way: Rounds) -> None:
+        """Register `r` of the result, from its place in the buffer."""
+        at, inside = self._turn(op, place, way)
+        with self._under(inside):
+            self._set(op.result, f"{buffer}[{at}]")
+
+    def _count(self, exchange: Exchange, op: ops.Histogram) -> None:
+        way, threads = rounds(self._facts.laid_out, op), self._facts.target.threads
+        assert way is not None
+        have, want = (self._facts.laid_out.layouts[v] for v in (op.source, op.result))
+        counts, bin_, line = self._buffer(op, "counts"), self._values.own_name(op.result, "bin"), self._writer.line
+        self._declare(op, way)
+        with self._each_round(way, exchange.barrier):
+            line(f"for (int i = threadIdx.x; i < {way.size}; i += {threads}) {counts}[i] = 0;")
+            line("__syncthreads();")
+            with self._values.loop(have.registers):
+                first = f" - round * {way.size}u" if way.count > 1 else ""
+                line(f"unsigned {bin_} = {without_parentheses(self._values(op.source))}{first};")
+                conditions = [f"{bin_} < {way.size}u", *owner(have, threads)]
+                with self._under([*conditions, *([self._values(op.mask)] if op.mask is not None else [])]):
+                    line(f"atomicAdd(&{counts}[{bin_}], 1);")
+            line("__syncthreads();")
+            with self._values.loop(want.registers):
+                self._receive(op, counts, position(want, 0), way)
+
+    def _declare(self, op: Exchanged, way: Rounds) -> None:
+        """Declare the result outside of the rounds."""
+        if way.count > 1:
+            self._values.declare(op.result)
+
+    def _turn(self, op: Exchanged, place: str, way: Rounds) -> tuple[str, list[str]]:
+        """The place in the buffer in this round, and the condition that its turn has come."""
         if way.count == 1:
             return place, []
         at = self._values.own_name(op.result, "at")
         self._writer.line(f"int {at} = {place};")
         return f"{at} & {way.size - 1}", [f"{at} >> {way.size.bit_length() - 1} == round"]
 
-    def _buffer(self, op: Convert | PartialReduce | ops.Pick, what: str) -> str:
-        name, type_ = self._values.own_name(op.result, what), c_type(op.source.type)
+    def _buffer(self, op: Convert | PartialReduce | ops.Pick | ops.Gather | ops.Histogram, what: str) -> str:
+        held = op.result if isinstance(op, ops.Histogram) else op.source
+        name, type_ = self._values.own_name(op.result, what), c_type(held.type)
         self._writer.line(f"{type_}* {name} = ({type_}*){SHARED};")
         return name
 

@@ -92,11 +92,11 @@ class Facts:
             moved += [op.value] if isinstance(op, ops.Store) else []
             moved += [op.mask] if op.mask is not None and not self.is_uniform(op.mask, width) else []
         for item in self.laid_out.walk():
-            match item:  # (the factors of a product are read in loops over their own registers)
+            match item:  # (factors of a product and what is counted are read in loops over their own registers)
                 case Exchange(op=ops.InlineAsm() as assembly):
                     several = [v for v in assembly.args if self.registers(v) > 1]
                     moved += [v for v in several if not is_scalar(v, self.definitions)]
-                case Exchange(op=Convert() | PartialReduce() | ops.Pick() as exchanged):
+                case Exchange(op=Convert() | PartialReduce() | ops.Pick() | ops.Gather() as exchanged):
                     moved += [exchanged.source] if self.registers(exchanged.source) > 1 else []
         makers = [self.definitions[v] for v in map(self.named, moved) if v in self.definitions]
         return {op for op in makers if op.inline or isinstance(op, VIEWS)}

@@ -38,7 +38,8 @@ TAKEN = (
     *(ops.Unary, ops.Binary, ops.Compare, ops.Select, ops.Fma, ops.Cast, ops.Bitcast, ops.Constant, ops.Splat),
     *(ops.Arange, ops.ProgramId, ops.NumPrograms, ops.AddPtr, ops.Load, ops.Store, ops.Atomic),
     *(ops.Assert, ops.Print, ops.Barrier, ops.For, ops.While, ops.If, ops.Yield),
-    *(ops.Broadcast, ops.Reshape, ops.Transpose, ops.Reduce, ops.Dot, ops.Pick, ops.InlineAsm),
+    *(ops.Broadcast, ops.Reshape, ops.Transpose, ops.Reduce),
+    *(ops.Dot, ops.Pick, ops.Gather, ops.Histogram, ops.InlineAsm),
 )
 
 

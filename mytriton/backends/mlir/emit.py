@@ -23,9 +23,9 @@ from mytriton.backends.mlir.names import entry_name, number, parameter_names
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.backends.mlir.places import AXES, Positions, place, write_indices
 from mytriton.backends.mlir.pointer import PointerForm
-from mytriton.backends.mlir.rounds import shared_bytes
 from mytriton.backends.mlir.shared import Shared
 from mytriton.backends.mlir.text import Text
+from mytriton.backends.nvidia.shared import shared_bytes
 from mytriton.ir import ops
 from mytriton.ir.core import Op, ParamInfo, Value
 from mytriton.ir.printer import Printer

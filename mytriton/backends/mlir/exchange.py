@@ -13,6 +13,7 @@ from itertools import count
 from mytriton.backends.mlir.assembly import Assembly
 from mytriton.backends.mlir.context import MAX_UNROLL_SINGLE, Context, View
 from mytriton.backends.mlir.dots import Dots
+from mytriton.backends.mlir.histograms import Histograms
 from mytriton.backends.mlir.homes import partial_results
 from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.ops import ElementEmitter
@@ -28,11 +29,12 @@ from mytriton.ir.core import Value
 from mytriton.ir.printer import Printer
 from mytriton.layout import routes
 from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.program import Exchanged
 from mytriton.types import PointerType, ScalarType, element_of, i64
 
 
 class Exchanges:
-    """Writes `Convert`, `PartialReduce`, `Dot`, `Pick` and `InlineAsm`; `emitter` writes operations on elements."""
+    """Writes all exchanges; `emitter` writes operations on elements."""
 
     def __init__(
         self,
@@ -47,8 +49,9 @@ class Exchanges:
         self._dots = Dots(context, printer, positions, shared, emitter)
         self._assembly = Assembly(context, self._keep)
         self._picks = Picks(context, positions, shared, self._finish)
+        self._histograms = Histograms(context, positions, shared, self._picks)
 
-    def emit(self, op: Convert | PartialReduce | ops.Dot | ops.Pick | ops.InlineAsm) -> None:
+    def emit(self, op: Exchanged) -> None:
         """The operation; its result is where its home says."""
         if isinstance(op, ops.InlineAsm):
             self._text.at(op.span, self._printer.ids(op))
@@ -57,12 +60,12 @@ class Exchanges:
         if isinstance(op, ops.Dot):
             self._dots.emit(op)
             return
-        if isinstance(op, ops.Pick):
-            self._text.at(op.span, self._printer.ids(op))
-            self._picks.emit(op)
-            return
         self._text.at(op.span, self._printer.ids(op))
         match op:
+            case ops.Pick() | ops.Gather():
+                self._picks.emit(op)
+            case ops.Histogram():
+                self._histograms.emit(op)
             case Convert(through="shared") | PartialReduce(across="warps"):
                 self._exchange(op)
             case Convert():
@@ -224,7 +227,7 @@ class Exchanges:
             return self._context.form.bits(value, self._numbered(f"%v{number(op.result)}_bits"))
         return value
 
-    def _finish(self, op: Convert | PartialReduce | ops.Pick, name: str, register: str | None = None) -> None:
+    def _finish(self, op: Exchanged, name: str, register: str | None = None) -> None:
         """One register of the result is there: that at hand, unless another is named."""
         if isinstance(element_of(op.result.type), PointerType):
             name = self._context.form.from_bits(name, self._numbered(f"%v{number(op.result)}_pointer"))

@@ -7,6 +7,7 @@ turns into registers when it unrolls the loops over it; or, if it is as cheap to
 from __future__ import annotations
 
 from mytriton.backends.mlir.names import number, result_name
+from mytriton.backends.nvidia.shared import rounds
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value, walk
 from mytriton.ir.ops.control import yielded
@@ -100,10 +101,11 @@ class Homes(dict[Value, Home]):
                         self._settle(values, widths.of(self._layouts[values[0]]), f"%v{number(values[0])}")
                 self._share(item)
             else:
-                # A product is added up in its array, step by step.
-                sums = isinstance(item.op, ops.Dot)
+                # A product is added up in its array, step by step; what comes in rounds is there when it was its turn.
+                way = rounds(laid_out, item.op)
+                steps = isinstance(item.op, ops.Dot) or (way is not None and way.count > 1)
                 for result in item.op.results:
-                    self._settle((result,), None, f"%v{number(result)}", array=sums)
+                    self._settle((result,), None, f"%v{number(result)}", array=steps)
                 if isinstance(item.op, PartialReduce) and item.op.across == "registers":
                     registers = self._layouts[item.op.source].registers // 2
                     if registers > self._layouts[item.op.result].registers:

@@ -1,4 +1,4 @@
-"""`Pick` in emitted gpu-dialect MLIR: through shuffles within a warp, or through workgroup memory."""
+"""`Pick` and `Gather` in emitted gpu-dialect MLIR: through shuffles within a warp, or through workgroup memory."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from mytriton.backends.mlir.writer import Writer
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.layout.layout import Layout
-from mytriton.layout.routes import picked, picked_flip, round_elements, route
+from mytriton.layout.program import Exchanged
+from mytriton.layout.routes import gathered_unit, picked, picked_flip, round_elements, route
 from mytriton.types import PointerType, ScalarType, element_of, i64
 
 
 class Picks:
-    """Writes `Pick`; `finish` takes the name of what is one register of the result."""
+    """Writes them; `finish` takes the name of what is one register of the result."""
 
     def __init__(
         self,
         context: Context,
         positions: Positions,
         shared: Shared,
-        finish: Callable[[ops.Pick, str], None],
+        finish: Callable[[Exchanged, str], None],
     ) -> None:
         self._context, self._text, self._layouts = context, context.text, context.layouts
         self._positions, self._shared, self._finish = positions, shared, finish
 
-    def emit(self, op: ops.Pick) -> None:
+    def emit(self, op: ops.Pick | ops.Gather) -> None:
         """The operation."""
         have, want = self._layouts[op.source], picked(op, self._layouts[op.result])
-        if op.through != "shared":
+        if isinstance(op, ops.Pick) and op.through != "shared":
             self._within_warps(op, have, want)
             return
         size = round_elements(have, exchanged_bytes(op))
@@ -66,29 +67,49 @@ class Picks:
                 )
             self._finish(op, found)
 
-    def _round(self, op: ops.Pick, have: Layout, want: Layout, size: int, turn: str) -> None:
+    def _round(self, op: ops.Pick | ops.Gather, have: Layout, want: Layout, size: int, turn: str) -> None:
         """All write what has its turn, wait, and read what is there."""
         text, element = self._text, _element(op.source)
         with self._each(have):
             found = self._source(op, self._context.chunk)
-            at = self._position(have, f"%to{number(op.result)}", 0)
+            at = self.position(have, f"%to{number(op.result)}")
             owner = self._positions.owner(have)
-            slot, now = self._slot(at, size, turn)
+            slot, now = self.slot(at, size, turn)
             with self._under(now), self._under(owner):
                 self._shared.put(slot, found, element)
         text.write("gpu.barrier")
-        with self._each(want):
-            at = self._position(want, f"%from{number(op.result)}", picked_flip(op))
-            slot, now = self._slot(at, size, turn)
-            with self._under(now):
-                self._finish(op, self._shared.get(slot, element, text.fresh(f"%v{number(op.result)}")))
+        self.receive(op, want, size, turn)
 
-    def _position(self, layout: Layout, name: str, flip: int) -> str:
+    def receive(self, op: Exchanged, want: Layout, size: int, turn: str) -> None:
+        """What has its turn, from the positions `want` in the buffer."""
+        text, stem = self._text, number(op.result)
+        with self._each(want):
+            along = self._along(op) if isinstance(op, ops.Gather) else ""
+            flip = picked_flip(op) if isinstance(op, ops.Pick) else 0
+            at = self.position(want, f"%{'place' if along else 'from'}{stem}", flip)
+            if along:
+                at, first = text.fresh(f"%from{stem}"), at
+                text.write(f"{at} = arith.addi {first}, {along} : i32")
+            slot, now = self.slot(at, size, turn)
+            with self._under(now):
+                self._finish(op, self._shared.get(slot, _element(op.result), text.fresh(f"%v{stem}")))
+
+    def _along(self, op: ops.Gather) -> str:
+        """How far along the axis what is wanted is."""
+        index, unit = self._context.ref(op.index), gathered_unit(op)
+        if unit == 1:
+            return index
+        name = self._text.fresh(f"%along{number(op.result)}")
+        self._text.write(f"{name} = arith.shli {index}, {self._text.i32(unit.bit_length() - 1)} : i32")
+        return name
+
+    def position(self, layout: Layout, name: str, flip: int = 0) -> str:
+        """The position of the register at hand, with some bits flipped."""
         trip = [("%r", layout.register)] if self._context.trips > 1 else []
         found = place(self._text, [(THREAD, layout.lane + layout.warp), *trip], self._text.fresh(name))
         return self._flipped(found, flip)
 
-    def _slot(self, at: str, size: int, turn: str) -> tuple[str, str]:
+    def slot(self, at: str, size: int, turn: str) -> tuple[str, str]:
         """The slot of a position, and whether its turn is now; "" if it always is."""
         if not turn:
             return at, ""
@@ -112,7 +133,7 @@ class Picks:
     def _each(self, layout: Layout) -> AbstractContextManager[None]:
         return self._context.each(layout.registers, most=MAX_UNROLL_SINGLE)
 
-    def _source(self, op: ops.Pick, register: str) -> str:
+    def _source(self, op: ops.Pick | ops.Gather, register: str) -> str:
         with self._context.through(View(register)):
             value = self._context.ref(op.source)
         if isinstance(element_of(op.source.type), PointerType):

@@ -35,7 +35,8 @@ def write_indices(text: Text, laid_out: LaidOut) -> None:
             used.setdefault(("gpu.grid_dim", "programs", f"grid_dim_{AXES[op.axis]}"), op)
     # Positions depend on the thread, and so do who stores a scalar and whose elements are exchanged.
     effects = (ops.Store, ops.Atomic, ops.Assert, ops.Print)
-    threads = [op for op in found if isinstance(op, (ops.Arange, *effects, ops.Dot, ops.Pick, Convert, PartialReduce))]
+    exchanges = (ops.Dot, ops.Pick, ops.Gather, ops.Histogram, Convert, PartialReduce)
+    threads = [op for op in found if isinstance(op, (ops.Arange, *effects, *exchanges))]
     if threads:
         used["gpu.thread_id", "tid", "thread_id_x"] = threads[0]
     links = [(op.span, printer.ids(op)) if op is not None else (None, ()) for op in used.values()]

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 
 from mytriton.ir import ops
 from mytriton.ir.core import Value
-from mytriton.layout.dots import dot_plan, factor_bytes
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.program import Exchange, LaidOut
 from mytriton.layout.routes import BitMap, reduction, round_elements, round_registers, subsets
 from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of
@@ -56,23 +54,7 @@ def plan(op: Convert | PartialReduce, layouts: Mapping[Value, Layout]) -> Plan |
     return None
 
 
-def shared_bytes(laid_out: LaidOut) -> int:
-    """The size of the buffer that a program needs."""
-    sizes = [0]
-    for item in laid_out.walk():
-        if not isinstance(item, Exchange) or isinstance(item.op, ops.InlineAsm):
-            continue
-        if isinstance(item.op, ops.Dot):
-            sizes.append(dot_plan(item.op).slots * factor_bytes(item.op))
-        elif isinstance(item.op, ops.Pick):
-            unit = exchanged_bytes(item.op) if item.op.through == "shared" else 0
-            sizes.append(unit and round_elements(laid_out.layouts[item.op.source], unit) * unit)
-        elif way := plan(item.op, laid_out.layouts):
-            sizes.append(way.slots * exchanged_bytes(item.op))
-    return max(sizes)
-
-
-def exchanged_bytes(op: Convert | PartialReduce | ops.Pick) -> int:
+def exchanged_bytes(op: Convert | PartialReduce | ops.Pick | ops.Gather) -> int:
     """The bytes of one element that an exchange moves."""
     element = element_of(op.source.type)
     return element.bytes if isinstance(element, ScalarType) else 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mytriton.backends.mlir.memory import memory_type
 from mytriton.backends.mlir.text import I8, INDEX, Text
-from mytriton.types import ScalarType, i1
+from mytriton.types import ScalarType, i1, i32
 
 _SPACE = "#gpu.address_space<workgroup>"
 _NAME = "%shared"
@@ -30,6 +30,11 @@ class Shared:
             self._text.write(f"{byte} = arith.extui {value} : i1 to i8")
             value = byte
         self._text.write(f"memref.store {value}, {self._place(slot, element)}")
+
+    def add(self, slot: str, value: str, before: str) -> None:
+        """Add to the i32 at the slot, in one step that nothing can come between; `before` is what was there."""
+        place, type_ = self._place(slot, i32).split(" : ")
+        self._text.write(f"{before} = memref.atomic_rmw addi {value}, {place} : (i32, {type_}) -> i32")
 
     def get(self, slot: str, element: ScalarType, result: str) -> str:
         """Load the element at the slot, an i32."""

@@ -9,7 +9,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Func
 from mytriton.layout.dots import dot_plan, factor_bytes
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.program import Exchange, LaidOut
+from mytriton.layout.program import Exchange, Exchanged, LaidOut
 from mytriton.layout.routes import round_elements, round_registers
 from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of
@@ -17,24 +17,25 @@ from mytriton.types import PointerType, element_of
 
 @dataclass(frozen=True)
 class Rounds:
-    """How an exchange goes through the buffer: `count` times with `size` elements of the block (a conversion),
-    registers of each thread (a reduction) or steps (a product)."""
+    """How an exchange goes through the buffer: `count` times with `size` elements of the block (a conversion), numbers
+    (a histogram), registers of each thread (a reduction) or steps (a product)."""
 
     size: int
     count: int
     bytes: int
 
 
-def rounds(laid_out: LaidOut, op: Convert | PartialReduce | ops.Dot | ops.Pick | ops.InlineAsm) -> Rounds | None:
+def rounds(laid_out: LaidOut, op: Exchanged) -> Rounds | None:
     """The rounds of an exchange; None if it needs no shared memory."""
     if isinstance(op, ops.InlineAsm):
         return None
     if isinstance(op, ops.Dot):
         plan = dot_plan(op)
         return Rounds(plan.depth, plan.rounds, plan.slots * factor_bytes(op))
-    layout, element = laid_out.layouts[op.source], element_of(op.source.type)
+    held = op.result if isinstance(op, ops.Histogram) else op.source
+    layout, element = laid_out.layouts[held], element_of(held.type)
     unit = 8 if isinstance(element, PointerType) else element.bytes
-    if isinstance(op, (Convert, ops.Pick)) and op.through == "shared":
+    if isinstance(op, (ops.Gather, ops.Histogram)) or (isinstance(op, (Convert, ops.Pick)) and op.through == "shared"):
         size = round_elements(layout, unit)
         return Rounds(size, layout.size // size, size * unit)
     if isinstance(op, PartialReduce) and op.across == "warps":

@@ -65,6 +65,10 @@ from mytriton.ir.ops.functions import (
     Sqrt,
     Tanh,
 )
+from mytriton.ir.ops.lookups import (
+    Gather,
+    Histogram,
+)
 from mytriton.ir.ops.memory import (
     AddPtr,
     Load,
@@ -121,6 +125,8 @@ __all__ = [
     "FloorDiv",
     "Fma",
     "For",
+    "Gather",
+    "Histogram",
     "If",
     "InlineAsm",
     "Load",
