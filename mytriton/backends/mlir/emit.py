@@ -184,8 +184,11 @@ class _Emitter:
 
     def _emitter(self, width: int | None) -> ElementEmitter:
         if width not in self._emitters:
-            fusion = self.target.enable_fp_fusion
-            self._emitters[width] = ElementEmitter(self.func, self.text.write, width=width, fusion=fusion, gpu=True)
+            # sm_89 has the instruction from PTX 8.1 on, which is newer than what is asked for.
+            fusion, float8 = self.target.enable_fp_fusion, self.target.generation >= 90
+            self._emitters[width] = ElementEmitter(
+                self.func, self.text.write, width=width, fusion=fusion, gpu=True, float8=float8
+            )
         return self._emitters[width]
 
     def _arange(self, op: ops.Arange) -> str:

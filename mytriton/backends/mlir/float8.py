@@ -1,5 +1,7 @@
-"""Conversions to and from float8 as MLIR text. A float8 is an i8 there, whose bits are written out: no target below has
-such a type everywhere."""
+"""Conversions to and from float8 as MLIR text. A float8 is an i8 there: what LLVM lowers to has no such type.
+
+Its bits are written out, but for rounding where the target has an instruction for it (sm_90).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from mytriton.types import FLOAT8_LARGEST, ScalarType, f8e5, f16, f32, i8, i16, 
 
 #: Bits of the mantissa, and the bias of the exponent.
 _FORMATS = {"f8e4nv": (3, 7), "f8e5": (2, 15)}
+_NVVM = {"f8e4nv": "f8E4M3FN", "f8e5": "f8E5M2"}
 _NAN = 0x7F
 
 
@@ -34,6 +37,8 @@ def widen(w: Writer, source: str, old: ScalarType, result: str = "") -> str:
 
 def narrow(w: Writer, source: str, new: ScalarType, result: str) -> str:
     """An f32 as a float8: rounded to nearest even, saturating, infinity too; NaN becomes 0x7f (PTX's `satfinite`)."""
+    if w.float8:
+        return _instruction(w, source, new, result)
     mantissa, bias = _FORMATS[new.name]
     cut, least = 23 - mantissa, 2.0 ** (1 - bias)
     largest = w.constant(FLOAT8_LARGEST[new], f32)
@@ -56,6 +61,27 @@ def narrow(w: Writer, source: str, new: ScalarType, result: str) -> str:
     is_nan = w.compare(ops.CmpNe, source, source, f32)
     found = w.select(is_nan, w.constant(_NAN, i32), signed, i32)
     return w.convert("arith.trunci", found, i32, i8, result)
+
+
+def _instruction(w: Writer, source: str, new: ScalarType, result: str) -> str:
+    """The same by NVVM's operation, which takes two numbers, the upper one first."""
+    how = f"{{rnd = #nvvm.fp_rnd_mode<rn>, sat = #nvvm.sat_mode<satfinite>}} : i16 ({_NVVM[new.name]})"
+
+    def pair(upper: str, lower: str) -> str:
+        name = w.temporary()
+        w.write(f"{name} = nvvm.convert.f32x2.to.f8x2 {upper}, {lower} {how}")
+        return name
+
+    if w.width is None:
+        return w.convert("arith.trunci", pair(w.constant(0.0, f32), source), i16, i8, result)
+    numbers = [w.temporary() for _ in range(w.width)]
+    for n, name in enumerate(numbers):
+        w.write(f"{name} = vector.extract {source}[{n}] : f32 from {w.mlir_type(f32)}")
+    pairs = [pair(upper, lower) for lower, upper in zip(numbers[::2], numbers[1::2], strict=True)]
+    together, type_ = w.temporary(), f"vector<{len(pairs)}xi16>"
+    w.write(f"{together} = vector.from_elements {', '.join(pairs)} : {type_}")
+    w.write(f"{result} = vector.bitcast {together} : {type_} to {w.mlir_type(i8)}")
+    return result
 
 
 def _sign(w: Writer, bits: str) -> str:

@@ -67,6 +67,7 @@ class ElementEmitter(Writer):
     width   None for scalars; W for `vector<WxT>` operands and results
     fusion  allow contraction (`Target.enable_fp_fusion`)
     gpu     the target is NVPTX: use the forms that its lowering takes and keeps exact
+    float8  the target has instructions that round to float8
     """
 
     def __init__(
@@ -77,8 +78,9 @@ class ElementEmitter(Writer):
         width: int | None = None,
         fusion: bool = False,
         gpu: bool = False,
+        float8: bool = False,
     ) -> None:
-        super().__init__(write, width)
+        super().__init__(write, width, float8)
         self._gpu = gpu
         self._definitions = func.definitions
         self._contract = contractible(func) if fusion else frozenset()

@@ -55,11 +55,13 @@ class Writer:
 
     write   takes each line, without indentation
     width   None for scalars; W for `vector<WxT>` operands and results
+    float8  the target has instructions that round to float8
     """
 
-    def __init__(self, write: Callable[[str], None], width: int | None = None) -> None:
+    def __init__(self, write: Callable[[str], None], width: int | None = None, float8: bool = False) -> None:
         self.write = write
         self.width = width
+        self.float8 = float8
         self._stem = "%t"
         self._temporaries = 0
 
