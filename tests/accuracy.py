@@ -17,6 +17,7 @@ import numpy as np
 
 import mytriton as triton
 import mytriton.language as tl
+from mytriton.language.extra import libdevice
 from tests.running import GPU, Runner
 
 f16, f32, f64, bf16 = np.float16, np.float32, np.float64, ml_dtypes.bfloat16
@@ -59,19 +60,42 @@ def power(x, y, out, n, B: tl.constexpr):
     tl.store(out + i, r, mask=i < n)
 
 
+@triton.jit
+def rare(x, y, out, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    v, w = tl.load(x + i, mask=i < n, other=1.0), tl.load(y + i, mask=i < n, other=1.0)
+    tl.store(out + i, libdevice.acos(v), mask=i < n)
+    tl.store(out + n + i, libdevice.acosh(v), mask=i < n)
+    tl.store(out + 2 * n + i, libdevice.asin(v), mask=i < n)
+    tl.store(out + 3 * n + i, libdevice.asinh(v), mask=i < n)
+    tl.store(out + 4 * n + i, libdevice.atan(v), mask=i < n)
+    tl.store(out + 5 * n + i, libdevice.atanh(v), mask=i < n)
+    tl.store(out + 6 * n + i, libdevice.cbrt(v), mask=i < n)
+    tl.store(out + 7 * n + i, libdevice.cosh(v), mask=i < n)
+    tl.store(out + 8 * n + i, libdevice.erfc(v), mask=i < n)
+    tl.store(out + 9 * n + i, libdevice.log10(v), mask=i < n)
+    tl.store(out + 10 * n + i, libdevice.sinh(v), mask=i < n)
+    tl.store(out + 11 * n + i, libdevice.tan(v), mask=i < n)
+    tl.store(out + 12 * n + i, libdevice.exp10(v), mask=i < n)
+    tl.store(out + 13 * n + i, libdevice.expm1(v), mask=i < n)
+    tl.store(out + 14 * n + i, libdevice.log1p(v), mask=i < n)
+    tl.store(out + 15 * n + i, libdevice.atan2(v, w), mask=i < n)
+    tl.store(out + 16 * n + i, libdevice.hypot(v, w), mask=i < n)
+
+
 def _rsqrt(x: Any) -> Any:
     return 1 / np.sqrt(x)
 
 
-def _erf() -> Callable[[Any], Any]:
-    """The C library's erf of long doubles; ctypes rounds its results to float64, which adds half a unit there."""
-    function = ctypes.CDLL(ctypes.util.find_library("m")).erfl
+def _of_c(name: str) -> Callable[[Any], Any]:
+    """The C library's function of long doubles; ctypes rounds its results to float64, which adds half a unit there."""
+    function = getattr(ctypes.CDLL(ctypes.util.find_library("m")), name)
     function.argtypes, function.restype = [ctypes.c_longdouble], ctypes.c_longdouble
 
-    def erf(x: Any) -> Any:
+    def evaluate(x: Any) -> Any:
         return np.array([function(v) for v in x.tolist()], x.dtype)
 
-    return erf
+    return evaluate
 
 
 #: By name: the reference, and a range in which the function varies.
@@ -84,7 +108,29 @@ UNARY: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     "sin": (np.sin, -100, 100),
     "cos": (np.cos, -100, 100),
     "tanh": (np.tanh, -20, 20),
-    "erf": (_erf(), -6, 6),
+    "erf": (_of_c("erfl"), -6, 6),
+}
+
+
+#: What `rare` computes, in order.
+RARE: dict[str, Callable[..., Any]] = {
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "atanh": np.arctanh,
+    "cbrt": np.cbrt,
+    "cosh": np.cosh,
+    "erfc": _of_c("erfcl"),
+    "log10": np.log10,
+    "sinh": np.sinh,
+    "tan": np.tan,
+    "exp10": lambda x: np.power(x.dtype.type(10), x),
+    "expm1": np.expm1,
+    "log1p": np.log1p,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
 }
 
 
@@ -139,6 +185,18 @@ def measure(run: Runner, name: str, dtype: Any, size: int) -> float:
         return worst(out, reference(x.astype(wide)), dtype)
 
 
+def measure_rare(run: Runner, dtype: Any, size: int) -> dict[str, float]:
+    """The worst errors of the functions in `RARE`."""
+    x, y = arguments(dtype, -4, 4, size), arguments(dtype, -4, 4, size, 1)
+    x[: len(x) // 16], y[: len(y) // 16] = _combinations(dtype, len(x) // 16)
+    out = np.zeros((len(RARE), len(x)), dtype)
+    run(rare, -(-len(x) // BLOCK), x, y, out, len(x), B=BLOCK)
+    wide = np.longdouble if dtype == f64 else f64
+    with np.errstate(all="ignore"):
+        exact = [f(*(v.astype(wide) for v in (x, y)[: 1 + (n in ("atan2", "hypot"))])) for n, f in RARE.items()]
+        return {name: worst(a, e, dtype) for name, a, e in zip(RARE, out, exact, strict=True)}
+
+
 def _combinations(dtype: Any, size: int) -> tuple[Any, Any]:
     """Pairs of special values, integers and halves among them, repeated to `size`."""
     values = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 1.5, -1.5, np.inf, -np.inf, np.nan, 1e-40, 1e30]
@@ -156,6 +214,9 @@ def main() -> None:
     for name in (*UNARY, "pow"):
         errors = {dtype.__name__: measure(run, name, dtype, options.size) for dtype in BOUNDS}
         print(name, *(f"{dtype} {error:.3f}" for dtype, error in errors.items()), sep="  ", flush=True)
+    of_rare = {dtype.__name__: measure_rare(run, dtype, options.size) for dtype in BOUNDS}
+    for name in RARE:
+        print(name, *(f"{dtype} {errors[name]:.3f}" for dtype, errors in of_rare.items()), sep="  ", flush=True)
 
 
 if __name__ == "__main__":

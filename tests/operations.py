@@ -6,6 +6,7 @@ tests.operations` prints it; `python -m tests.operations --update` puts it into 
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cache
 from inspect import signature
@@ -14,7 +15,7 @@ from pathlib import Path
 from mytriton import compile_kernel, parse_signature, read_module
 from mytriton.compile import source_stage
 from mytriton.frontend.not_yet import NOT_YET
-from mytriton.language.extra import libdevice
+from mytriton.language.extra import integers, libdevice
 from mytriton.target import Target
 
 README = Path(__file__).parents[1] / "README.md"
@@ -62,9 +63,10 @@ _RETURN = "r = n\n    if n > 3:\n        return"
 
 def _libdevice(name: str) -> str:
     """A call of one of libdevice's functions."""
-    of = {"int": "h", "uint": "h.to(tl.uint32)", "longlong": "h.to(tl.int64)", "double": "f.to(tl.float64)"}
-    first, _, rest = name.partition("_")
-    argument = of.get(first, "f") if rest.startswith("as_") else "f"
+    wide = "h.to(tl.int64)"
+    of = {"int": "h", "uint": "h.to(tl.uint32)", "longlong": wide, "ll": wide, "double": "f.to(tl.float64)"}
+    of |= {"ull": "h.to(tl.uint64)", **dict.fromkeys(integers.__all__, "h")}
+    argument = of.get(re.split("_as_|2(?=[a-z])", name)[0], "f")
     return f"libdevice.{name}({', '.join([argument] * len(signature(getattr(libdevice, name)).parameters))})"
 
 

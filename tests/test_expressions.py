@@ -43,6 +43,7 @@ GROUPS: dict[str, tuple[list[tuple[str, Any]], dict[str, Any]]] = {
     "conversions": (types.CASTS, NUMBERS),
     "functions": (types.FUNCTIONS, NUMBERS),
     "libdevice": (libdevice_cases(), {"x": libdevice.numbers(np.float32)}),
+    "integers of libdevice": (list(libdevice.integer_cases()), libdevice.INTEGERS),
 }
 
 

@@ -41,6 +41,12 @@ def test_functions_stay_within_their_bounds(run, name, dtype):
     assert accuracy.measure(run, name, dtype, 8192) <= accuracy.BOUNDS[dtype]
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rare_functions_stay_within_their_bounds(run, dtype):
+    errors = accuracy.measure_rare(run, dtype, 2048)
+    assert {name: error for name, error in errors.items() if error > accuracy.BOUNDS[dtype]} == {}
+
+
 @pytest.mark.parametrize("dtype", [f32, f64])
 @pytest.mark.parametrize("name", ["sin", "cos"])
 def test_sine_and_cosine_of_the_largest_arguments(run, name, dtype):

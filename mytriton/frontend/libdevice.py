@@ -21,18 +21,19 @@ _PRECISION = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 _INF = float("inf")
 
 
-def _element(value: Value) -> ScalarType:
-    element = element_of(value.type)
-    assert isinstance(element, ScalarType)
-    return element
+def element(value: Value) -> ScalarType:
+    """The type of the elements of numbers."""
+    found = element_of(value.type)
+    assert isinstance(found, ScalarType)
+    return found
 
 
-def _like(b: Builder, value: Value, number: float) -> Value:
+def like(b: Builder, value: Value, number: float) -> Value:
     """A number in the type and shape of a value."""
-    return b.constant(number, _element(value), shape_of(value.type))
+    return b.constant(number, element(value), shape_of(value.type))
 
 
-def _of_floats(function: Callable[..., Any], build: Callable[..., Value]) -> None:
+def of_floats(function: Callable[..., Any], build: Callable[..., Value]) -> None:
     """The rule of a function of one or two floats, which `build` makes of the builder and these."""
     name = f"libdevice.{function.__name__}"
 
@@ -50,42 +51,43 @@ def _isnan(b: Builder, x: Value) -> Value:
 
 
 def _isinf(b: Builder, x: Value) -> Value:
-    return b.add(ops.CmpEq, lhs=b.add(ops.Abs, source=x), rhs=_like(b, x, _INF))
+    return b.add(ops.CmpEq, lhs=b.add(ops.Abs, source=x), rhs=like(b, x, _INF))
 
 
 def _isfinite(b: Builder, x: Value) -> Value:
-    return b.add(ops.CmpLt, lhs=b.add(ops.Abs, source=x), rhs=_like(b, x, _INF))  # false for NaN
+    return b.add(ops.CmpLt, lhs=b.add(ops.Abs, source=x), rhs=like(b, x, _INF))  # false for NaN
 
 
 def _bits(b: Builder, x: Value) -> Value:
-    element = _element(x)
-    return b.add(ops.Bitcast, source=x, to=ScalarType(f"u{element.bits}", "int", element.bits, signed=False))
+    bits = element(x).bits
+    return b.add(ops.Bitcast, source=x, to=ScalarType(f"u{bits}", "int", bits, signed=False))
 
 
 def _signbit(b: Builder, x: Value) -> Value:
     bits = _bits(b, x)
-    amount = b.constant(_element(bits).bits - 1, _element(bits), shape_of(x.type))
+    amount = b.constant(element(bits).bits - 1, element(bits), shape_of(x.type))
     return b.cast(b.add(ops.Shr, lhs=bits, rhs=amount), i32)
 
 
 def _copysign(b: Builder, x: Value, y: Value) -> Value:
     ours, theirs = _bits(b, x), _bits(b, y)
-    type_ = _element(ours)
+    type_ = element(ours)
     top = 1 << type_.bits - 1
     magnitude = b.add(ops.And, lhs=ours, rhs=b.constant(top - 1, type_, shape_of(x.type)))
     sign = b.add(ops.And, lhs=theirs, rhs=b.constant(top, type_, shape_of(x.type)))
-    return b.add(ops.Bitcast, source=b.add(ops.Or, lhs=magnitude, rhs=sign), to=_element(x))
+    return b.add(ops.Bitcast, source=b.add(ops.Or, lhs=magnitude, rhs=sign), to=element(x))
 
 
 def _trunc(b: Builder, x: Value) -> Value:
-    negative = b.add(ops.CmpLt, lhs=x, rhs=_like(b, x, 0.0))
+    negative = b.add(ops.CmpLt, lhs=x, rhs=like(b, x, 0.0))
     below, above = b.add(ops.Floor, source=x), b.add(ops.Ceil, source=x)
     return b.add(ops.Select, condition=negative, if_true=above, if_false=below)
 
 
-def _rint(b: Builder, x: Value) -> Value:
+def rint(b: Builder, x: Value) -> Value:
+    """Rounded to the nearest integer, ties to even."""
     # Adding 2**(p - 1) to a smaller number leaves no bits for a fraction: the sum is rounded as wanted.
-    magnitude, large = b.add(ops.Abs, source=x), _like(b, x, 2.0 ** (_PRECISION[_element(x).name] - 1))
+    magnitude, large = b.add(ops.Abs, source=x), like(b, x, 2.0 ** (_PRECISION[element(x).name] - 1))
     rounded = b.add(ops.Sub, lhs=b.add(ops.Add, lhs=magnitude, rhs=large), rhs=large)
     has_fraction = b.add(ops.CmpLt, lhs=magnitude, rhs=large)
     return _copysign(b, b.add(ops.Select, condition=has_fraction, if_true=rounded, if_false=magnitude), x)
@@ -94,8 +96,8 @@ def _rint(b: Builder, x: Value) -> Value:
 def _round(b: Builder, x: Value) -> Value:
     magnitude = b.add(ops.Abs, source=x)
     below = b.add(ops.Floor, source=magnitude)
-    up = b.add(ops.CmpGe, lhs=b.add(ops.Sub, lhs=magnitude, rhs=below), rhs=_like(b, x, 0.5))
-    above = b.add(ops.Add, lhs=below, rhs=_like(b, x, 1.0))
+    up = b.add(ops.CmpGe, lhs=b.add(ops.Sub, lhs=magnitude, rhs=below), rhs=like(b, x, 0.5))
+    above = b.add(ops.Add, lhs=below, rhs=like(b, x, 1.0))
     return _copysign(b, b.add(ops.Select, condition=up, if_true=above, if_false=below), x)
 
 
@@ -107,17 +109,17 @@ def _fdim(b: Builder, x: Value, y: Value) -> Value:
     difference = b.add(ops.Sub, lhs=x, rhs=y)
     # Not of the difference: inf - inf is NaN, and the answer 0.
     no_more = b.add(ops.CmpLe, lhs=x, rhs=y)
-    return b.add(ops.Select, condition=no_more, if_true=_like(b, x, 0.0), if_false=difference)
+    return b.add(ops.Select, condition=no_more, if_true=like(b, x, 0.0), if_false=difference)
 
 
 def _rcp_rn(b: Builder, x: Value) -> Value:
-    element = _element(x)
-    wide = b.cast(x, f32) if element.bits == 16 else x
-    return b.cast(b.add(ops.Div, lhs=_like(b, wide, 1.0), rhs=wide), element)
+    type_ = element(x)
+    wide = b.cast(x, f32) if type_.bits == 16 else x
+    return b.cast(b.add(ops.Div, lhs=like(b, wide, 1.0), rhs=wide), type_)
 
 
 def _saturatef(b: Builder, x: Value) -> Value:
-    return b.add(ops.Minimum, lhs=b.add(ops.Maximum, lhs=x, rhs=_like(b, x, 0.0)), rhs=_like(b, x, 1.0))
+    return b.add(ops.Minimum, lhs=b.add(ops.Maximum, lhs=x, rhs=like(b, x, 0.0)), rhs=like(b, x, 1.0))
 
 
 for _function, _build in (
@@ -128,30 +130,35 @@ for _function, _build in (
     (libdevice.signbit, _signbit),
     (libdevice.copysign, _copysign),
     (libdevice.trunc, _trunc),
-    (libdevice.rint, _rint),
-    (libdevice.nearbyint, _rint),
+    (libdevice.rint, rint),
+    (libdevice.nearbyint, rint),
     (libdevice.round, _round),
-    (libdevice.llrint, lambda b, x: b.cast(_rint(b, x), i64)),
+    (libdevice.llrint, lambda b, x: b.cast(rint(b, x), i64)),
     (libdevice.llround, lambda b, x: b.cast(_round(b, x), i64)),
     (libdevice.fmod, _fmod),
     (libdevice.fdim, _fdim),
     (libdevice.rcp_rn, _rcp_rn),
     (libdevice.saturatef, _saturatef),
 ):
-    _of_floats(_function, _build)
+    of_floats(_function, _build)
 
 
-def _reinterpret(function: Callable[..., Any], old: ScalarType, new: ScalarType) -> None:
-    """The bits of one type as another; known numbers are taken as the first."""
+def of_type(function: Callable[..., Any], old: ScalarType, build: Callable[[Builder, Value], Value]) -> None:
+    """The rule of a function of one type, which `build` makes; known numbers are taken as that."""
     name = function.__name__
 
     def rule(s: Semantics, span: Span, arg0: Operand) -> Item:
         value = s.value(arg0, old) if isinstance(arg0.item, Known) else s.value(arg0)
         if element_of(value.type) != old:
             raise Mistake("MT203", f"libdevice.{name} takes {old}, got {s.describe(arg0)}", arg0.span)
-        return s.builder.add(ops.Bitcast, source=value, to=new)
+        return build(s.builder, value)
 
     builtin(function, module="libdevice")(rule)
+
+
+def _reinterpret(function: Callable[..., Any], old: ScalarType, new: ScalarType) -> None:
+    """The bits of one type as another."""
+    of_type(function, old, lambda b, x: b.add(ops.Bitcast, source=x, to=new))
 
 
 for _function, _old, _new in (

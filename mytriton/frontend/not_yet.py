@@ -25,37 +25,27 @@ _INSTEAD = {
 #: What to do instead, by name.
 NOT_YET = {name: hint for names, hint in _INSTEAD.items() for name in names.split()}
 
+_ROUNDED = "write the operator, or add_rn, sub_rn, mul_rn and div_rn of libdevice: results round to nearest"
+
 _LIBDEVICE = {
-    "acosh": "write log(x + sqrt(x * x - 1))",
-    "add_rd add_rn add_ru add_rz mul_rd mul_rn mul_ru mul_rz sub_rd sub_rn sub_ru sub_rz": "write the operator; "
-    "enable_fp_fusion=False keeps it from being fused",
-    "asinh": "write log(x + sqrt(x * x + 1)) of the absolute value, with the sign of x",
-    "atanh": "write 0.5 * log((1 + x) / (1 - x))",
-    "cosh": "write (exp(x) + exp(-x)) / 2",
-    "erfc": "write 1 - erf(x)",
-    "exp10 fast_exp10f": "write exp2(x * 3.321928094887362)",
-    "expm1": "write exp(x) - 1, which loses digits near 0",
-    "hypot": "write sqrt(x * x + y * y)",
+    "add_rd add_ru add_rz mul_rd mul_ru mul_rz sub_rd sub_ru sub_rz": _ROUNDED,
+    "cospi": "write cos(x * 3.141592653589793)",
+    "sinpi": "write sin(x * 3.141592653589793)",
     "ldexp scalbn": "write x * exp2(n)",
-    "log10 fast_log10f": "write log2(x) * 0.3010299956639812",
-    "log1p": "write log(1 + x), which loses digits near 0",
-    "sinh": "write (exp(x) - exp(-x)) / 2",
-    "tan fast_tanf": "write sin(x) / cos(x)",
-    "acos asin atan atan2 brev byte_perm cbrt clz cospi cyl_bessel_i0 cyl_bessel_i1 erfcinv erfcx erfinv ffs "
-    "hadd ilogb j0 j1 jn lgamma logb mul24 mulhi nextafter norm3d norm4d normcdf normcdfinv popc rcbrt remainder "
-    "rhadd rhypot rnorm3d rnorm4d sad sinpi tgamma y0 y1 yn": _OPERATORS,
+    "normcdf": "write 0.5 * erfc(x * -0.7071067811865476)",
+    "rcbrt": "write 1 / cbrt(x)",
+    "rhypot": "write 1 / hypot(x, y)",
+    "byte_perm cyl_bessel_i0 cyl_bessel_i1 double2hiint double2loint erfcinv erfcx erfinv hiloint2double ilogb j0 j1 "
+    "jn lgamma logb mul24 nextafter norm3d norm4d normcdfinv rcp64h remainder rnorm3d rnorm4d sad tgamma y0 y1 "
+    "yn": _OPERATORS,
 }
 
 #: The same for the functions of libdevice.
 LIBDEVICE = {name: hint for names, hint in _LIBDEVICE.items() for name in names.split()}
 LIBDEVICE |= {
-    f"{old}2{new}_{rounding}": "convert with .to(dtype), which truncates to integers and rounds floats to nearest"
-    for old in ("double", "float", "int", "uint", "ll", "ull")
-    for new in ("double", "float", "int", "uint", "ll", "ull")
-    for rounding in ("rn", "rz", "rd", "ru")
-}
-LIBDEVICE |= {
-    f"{name}_{rounding}": "floats round to nearest"
-    for name in ("div", "fma", "rcp", "sqrt")
+    f"{old}2{new}_{rounding}": "convert with .to(dtype), which rounds floats to nearest"
+    for new in ("double", "float")
+    for old in ("double", "int", "uint", "ll", "ull")
     for rounding in ("rz", "rd", "ru")
 }
+LIBDEVICE |= {f"{name}_{way}": _ROUNDED for name in ("div", "fma", "rcp", "sqrt") for way in ("rz", "rd", "ru")}

@@ -26,6 +26,7 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     memory,
     orders,
     randoms,
+    rare,
     reductions,
     scaled_dots,
     scans,

@@ -109,6 +109,11 @@ def _shr(op: Op, x: Array, y: Array) -> Array:
     return shifted if x.dtype.kind == "i" else np.where(over, x.dtype.type(0), shifted)
 
 
+def _popcount(op: Op, x: Array) -> Array:
+    bits = np.unpackbits(np.ascontiguousarray(x)[..., None].view(np.uint8), axis=-1)
+    return np.asarray(bits.sum(axis=-1).astype(x.dtype))
+
+
 def _key(x: Array) -> Array:
     return x["address"] if x.dtype == POINTER else x
 
@@ -198,6 +203,8 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Add: _plain(np.add),
     ops.Sub: _plain(np.subtract),
     ops.Mul: _plain(np.multiply),
+    ops.AddRn: _plain(np.add),
+    ops.MulRn: _plain(np.multiply),
     ops.Div: _plain(np.divide),
     ops.FloorDiv: _floor_div,
     ops.Mod: _mod,
@@ -213,6 +220,7 @@ EVALUATE: dict[type[Op], Callable[..., Any]] = {
     ops.Neg: _plain(np.negative),
     ops.Not: _plain(np.invert),
     ops.Abs: _plain(np.abs),
+    ops.Popcount: _popcount,
     ops.CmpEq: _compare(np.equal),
     ops.CmpNe: _compare(np.not_equal),
     ops.CmpLt: _compare(np.less),

@@ -40,6 +40,13 @@ def _erf(x: Array) -> Array:
     return np.asarray(_python_erf(x.astype(np.float64)))
 
 
+_python_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+
+
+def _erfc(x: Array) -> Array:
+    return np.asarray(_python_erfc(x.astype(np.float64)))
+
+
 def _exact(function: Callable[[Array], Any]) -> Callable[[Array], Array]:
     return lambda x: np.asarray(function(x.astype(np.float64)).astype(x.dtype))
 
@@ -86,5 +93,18 @@ FUNCTIONS: dict[type[Op], Callable[..., Array]] = {
     ops.Floor: _exact(np.floor),
     ops.Ceil: _exact(np.ceil),
     ops.Pow: _in_wider(np.power),
+    ops.Acos: _in_wider(np.arccos),
+    ops.Acosh: _in_wider(np.arccosh),
+    ops.Asin: _in_wider(np.arcsin),
+    ops.Asinh: _in_wider(np.arcsinh),
+    ops.Atan: _in_wider(np.arctan),
+    ops.Atanh: _in_wider(np.arctanh),
+    ops.Cbrt: _in_wider(np.cbrt),
+    ops.Cosh: _in_wider(np.cosh),
+    ops.Log10: _in_wider(np.log10),
+    ops.Sinh: _in_wider(np.sinh),
+    ops.Tan: _in_wider(np.tan),
+    ops.Erfc: _in_wider(_erfc),
+    ops.Atan2: _in_wider(np.arctan2),
     ops.Fma: _fma,
 }

@@ -163,6 +163,11 @@ static double rsqrt(double x) { return 1 / std::sqrt(x); }
 static float __double2float_rz(double x) { return toward_zero(x, (float)x); }
 static float __ll2float_rz(long long x) { return toward_zero(x, (float)x); }
 static float __ull2float_rz(unsigned long long x) { return toward_zero(x, (float)x); }
+static int __popc(unsigned x) { return __builtin_popcount(x); }
+static int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+// What is stored is rounded, and fused with nothing.
+#define UNFUSED(name, T, op) static T name(T x, T y) { volatile T z = x op y; return z; }
+UNFUSED(__fadd_rn, float, +) UNFUSED(__dadd_rn, double, +) UNFUSED(__fmul_rn, float, *) UNFUSED(__dmul_rn, double, *)
 #define EXTREMES(T) \
     static T max(T x, T y) { return x > y ? x : y; } \
     static T min(T x, T y) { return x < y ? x : y; }

@@ -42,11 +42,12 @@ def _cases():
         yield from ((cls, t, {}) for t in NUMERIC)
     yield from ((ops.Abs, t, {}) for t in NUMERIC if t.signed)
     functions = (ops.Exp, ops.Exp2, ops.Log, ops.Log2, ops.Sqrt, ops.Rsqrt, ops.Sin, ops.Cos, ops.Tanh, ops.Erf)
+    functions += (ops.AddRn, ops.MulRn, ops.Atan2, *ops.Rare.__subclasses__())
     for cls in (ops.Div, *functions, ops.Floor, ops.Ceil, ops.Pow, ops.Fma):
         yield from ((cls, t, {}) for t in (f16, bf16, f32, f64))
     for cls in (ops.MaximumNan, ops.MinimumNan):
         yield from ((cls, t, {}) for t in (f16, bf16, f32, f64))
-    for cls in (ops.FloorDiv, ops.Shl, ops.Shr):
+    for cls in (ops.FloorDiv, ops.Shl, ops.Shr, ops.Popcount):
         yield from ((cls, t, {}) for t in INTEGERS)
     for cls in (ops.And, ops.Or, ops.Xor, ops.Not):
         yield from ((cls, t, {}) for t in (i1, *INTEGERS))

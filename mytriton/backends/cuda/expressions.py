@@ -9,7 +9,7 @@ from mytriton.backends.cuda.literals import c_type, literal
 from mytriton.backends.cuda.prelude import Prelude
 from mytriton.ir import ops
 from mytriton.ir.core import Op
-from mytriton.types import FLOAT8, PointerType, ScalarType, bf16, f8e5, f16, f32, f64, i1, i16, u64
+from mytriton.types import FLOAT8, PointerType, ScalarType, bf16, f8e5, f16, f32, f64, i1, i16, u32, u64
 
 _INFIX = {
     ops.Add: "+",
@@ -43,13 +43,21 @@ _FUNCTIONS = {
     ops.Floor: "floor",
     ops.Ceil: "ceil",
     ops.Pow: "pow",
+    ops.Atan2: "atan2",
+    **{op: op.opcode for op in ops.Rare.__subclasses__()},
     ops.Fma: "fma",
     ops.Abs: "fabs",
     ops.Mod: "fmod",
     ops.Maximum: "fmax",
     ops.Minimum: "fmin",
 }
+#: Functions by f32 and f64.
+_BY_TYPE: dict[type[Op], tuple[str, str]] = {
+    ops.AddRn: ("__fadd_rn", "__dadd_rn"),
+    ops.MulRn: ("__fmul_rn", "__dmul_rn"),
+}
 _KEEPING_NAN: dict[type[Op], str] = {ops.MaximumNan: "mt_max_nan", ops.MinimumNan: "mt_min_nan"}
+_OTHERS = (ops.FloorDiv, ops.Neg, ops.Not, ops.Popcount, ops.Select, ops.Bitcast)
 _WRAPPING = (ops.Add, ops.Sub, ops.Mul)
 _SHIFTS: dict[type[Op], tuple[str, str]] = {ops.Shl: ("mt_shl", "<<"), ops.Shr: ("mt_shr", ">>")}
 _INTEGER_CALLS = {ops.FloorDiv: ("mt_div", "/"), ops.Mod: ("mt_mod", "%")}
@@ -58,9 +66,7 @@ _INTEGER_CALLS = {ops.FloorDiv: ("mt_div", "/"), ops.Mod: ("mt_mod", "%")}
 _SHORT = (*FLOAT8, f16, bf16)
 
 #: The elementwise operations there is an expression for.
-ELEMENTWISE = frozenset(
-    (*_INFIX, *_FUNCTIONS, *_KEEPING_NAN, *_SHIFTS, ops.FloorDiv, ops.Neg, ops.Not, ops.Select, ops.Bitcast)
-)
+ELEMENTWISE = frozenset((*_INFIX, *_FUNCTIONS, *_BY_TYPE, *_KEEPING_NAN, *_SHIFTS, *_OTHERS))
 
 Constant: TypeAlias = bool | int | float | None
 
@@ -149,7 +155,9 @@ class Expressions:
             return self._prelude.call("mt_exp2", *operands)
         if isinstance(op, (ops.MaximumNan, ops.MinimumNan)):
             return self.cast(self._prelude.call(f"{_KEEPING_NAN[type(op)]}_{compute}", *operands), compute, element)
-        if function is not None:
+        if type(op) in _BY_TYPE:
+            text = f"{_BY_TYPE[type(op)][compute == f64]}({', '.join(operands)})"
+        elif function is not None:
             text = f"{function}{'f' if compute == f32 else ''}({', '.join(operands)})"
         else:
             text = f"({operands[0]} {_INFIX[type(op)]} {operands[1]})"
@@ -162,8 +170,8 @@ class Expressions:
         """The type whose function has the bound that `op` on `element` must keep."""
         if isinstance(op, ops.Fma) and element in (f16, bf16):
             return f64  # holds the product; a sum of f16 that it does not hold is not near half way in f16
-        if isinstance(op, ops.Pow) and element == f32:
-            return f64  # powf may be 4 ULP off
+        if isinstance(op, (ops.Pow, ops.Atan2, ops.Rare)) and element == f32:
+            return f64  # powf may be 4 ULP off, atan2f 3
         return f32 if element in (f16, bf16) else element
 
     def _integer(self, op: Op, element: ScalarType, operands: list[str], constants: Sequence[Constant]) -> str:
@@ -176,6 +184,9 @@ class Expressions:
             return f"(~{operands[0]})"
         if isinstance(op, ops.Abs):
             return self._prelude.call(f"mt_abs_{element}", *operands)
+        if isinstance(op, ops.Popcount):
+            wide = element.bits == 64
+            return f"__popc{'ll' if wide else ''}(({c_type(u64 if wide else u32)}){operands[0]})"
         if isinstance(op, (ops.Maximum, ops.Minimum)):
             return f"{'max' if isinstance(op, ops.Maximum) else 'min'}({operands[0]}, {operands[1]})"
         if isinstance(op, (ops.FloorDiv, ops.Mod)):

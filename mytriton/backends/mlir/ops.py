@@ -22,6 +22,8 @@ BINARY: Mapping[type[Op], tuple[str, str]] = {
     ops.Add: ("arith.addi", "arith.addf"),
     ops.Sub: ("arith.subi", "arith.subf"),
     ops.Mul: ("arith.muli", "arith.mulf"),
+    ops.AddRn: ("", "arith.addf"),
+    ops.MulRn: ("", "arith.mulf"),
     ops.Div: ("", "arith.divf"),
     ops.FloorDiv: ("arith.divsi", ""),
     ops.Mod: ("arith.remsi", "arith.remf"),
@@ -35,6 +37,7 @@ BINARY: Mapping[type[Op], tuple[str, str]] = {
     ops.MaximumNan: ("", "arith.maximumf"),
     ops.MinimumNan: ("", "arith.minimumf"),
     ops.Pow: ("", "math.powf"),
+    ops.Atan2: ("", "math.atan2"),
 }
 
 #: The same of unsigned integers, where it is another.
@@ -111,9 +114,10 @@ class ElementEmitter(Writer):
             return self._shift(name, op, operands, element, result)
         if isinstance(op, (ops.FloorDiv, ops.Mod)) and element.kind == "int":
             operands = (operands[0], self._safe_divisor(op.rhs, operands[0], operands[1], element))
-        if isinstance(op, (ops.Div, ops.Mod, ops.Pow)) and element in (f16, bf16):
+        if isinstance(op, (ops.Div, ops.Mod, ops.Pow, ops.Atan2)) and element in (f16, bf16):
             return self._in_f32(name, operands, element, result)
-        if isinstance(op, ops.Pow) and element == f32 and self._gpu:  # libdevice's powf may be 4 ULP off
+        inexact = isinstance(op, ops.Atan2) or (isinstance(op, ops.Pow) and self._gpu)
+        if inexact and element == f32:  # libdevice's powf may be 4 ULP off, atan2f 3
             wide = [self.convert("arith.extf", v, f32, f64) for v in operands]
             return self.convert("arith.truncf", self.apply(name, wide, f64), f64, f32, result)
         if element == bf16 and not self._gpu:
@@ -181,6 +185,8 @@ class ElementEmitter(Writer):
             return self.convert("arith.trunci", self.convert("arith.fptosi", whole, f32, i32), i32, i16, result)
         if isinstance(op, ops.Neg):
             return self.apply("arith.subi", (self.constant(0, element), source), element, result)
+        if isinstance(op, ops.Popcount):
+            return self.intrinsic("llvm.ctpop", source, element, element, result)
         if isinstance(op, ops.Abs):
             return self._absolute(source, element, result)
         if element.bits == 16:  # f32's 24 bits are more than twice f16's: a square root rounded twice is still right
@@ -203,8 +209,9 @@ class ElementEmitter(Writer):
             return self.intrinsic("llvm.sqrt", source, element, element, result)
         if isinstance(op, ops.Exp2) and element == f32:
             return exp2(self, source, result)
-        if isinstance(op, ops.Tanh) and element == f32 and not self._gpu:  # the C library's tanhf may be 2.2 ULP off
-            wide = self.apply("math.tanh", (self.convert("arith.extf", source, f32, f64),), f64)
+        # The C library's tanhf may be 2.2 ULP off, those of rare functions 4.
+        if element == f32 and (isinstance(op, ops.Rare) or (isinstance(op, ops.Tanh) and not self._gpu)):
+            wide = self.apply(f"math.{op.opcode}", (self.convert("arith.extf", source, f32, f64),), f64)
             return self.convert("arith.truncf", wide, f64, f32, result)
         return self.apply(f"math.{op.opcode}", (source,), element, result)
 

@@ -89,6 +89,22 @@ class Mul(Binary):
     commutative = True
 
 
+class AddRn(Binary):
+    """x + y of floats, which no multiplication is fused into, whatever `enable_fp_fusion` says."""
+
+    opcode = "add_rn"
+    accepts = "float"
+    commutative = True
+
+
+class MulRn(Binary):
+    """x * y of floats, which is fused into no addition, whatever `enable_fp_fusion` says."""
+
+    opcode = "mul_rn"
+    accepts = "float"
+    commutative = True
+
+
 class Div(Binary):
     """True division of floats, correctly rounded (f16 and bf16 arrive here as f32)."""
 
@@ -193,6 +209,13 @@ class Not(Unary):
 
     opcode = "not"
     accepts = "bits"
+
+
+class Popcount(Unary):
+    """The number of one bits, in the type of x."""
+
+    opcode = "popcount"
+    accepts = "integer"
 
 
 class Abs(Unary):

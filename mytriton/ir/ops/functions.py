@@ -99,6 +99,93 @@ class Ceil(Unary):
     accepts = "float"
 
 
+class Rare(Unary):
+    """A function that few kernels need: every backend computes it of f32 in f64 and rounds once, since its libraries'
+    own for f32 are up to 4 ULP off."""
+
+    accepts = "float"
+
+
+class Acos(Rare):
+    """Arc cosine, from 0 to pi: NaN beyond -1 and 1."""
+
+    opcode = "acos"
+
+
+class Acosh(Rare):
+    """Inverse hyperbolic cosine, not negative: NaN below 1."""
+
+    opcode = "acosh"
+
+
+class Asin(Rare):
+    """Arc sine, from -pi/2 to pi/2: NaN beyond -1 and 1; keeps the sign of zero."""
+
+    opcode = "asin"
+
+
+class Asinh(Rare):
+    """Inverse hyperbolic sine; keeps the sign of zero."""
+
+    opcode = "asinh"
+
+
+class Atan(Rare):
+    """Arc tangent, from -pi/2 to pi/2; keeps the sign of zero."""
+
+    opcode = "atan"
+
+
+class Atanh(Rare):
+    """Inverse hyperbolic tangent: infinities at -1 and 1, NaN beyond; keeps the sign of zero."""
+
+    opcode = "atanh"
+
+
+class Cbrt(Rare):
+    """Cube root, also of negative numbers; keeps the sign of zero."""
+
+    opcode = "cbrt"
+
+
+class Cosh(Rare):
+    """Hyperbolic cosine."""
+
+    opcode = "cosh"
+
+
+class Erfc(Rare):
+    """Complementary error function, 1 - erf(x), without what that difference loses."""
+
+    opcode = "erfc"
+
+
+class Log10(Rare):
+    """Logarithm to base 10: NaN below 0, -inf at 0."""
+
+    opcode = "log10"
+
+
+class Sinh(Rare):
+    """Hyperbolic sine; keeps the sign of zero."""
+
+    opcode = "sinh"
+
+
+class Tan(Rare):
+    """Tangent of radians, at the largest arguments too; NaN at infinities."""
+
+    opcode = "tan"
+
+
+class Atan2(Binary):
+    """The angle of the point (rhs, lhs) to the first axis, from -pi to pi, with the sign of lhs. f32 is computed in f64
+    and rounded once."""
+
+    opcode = "atan2"
+    accepts = "float"
+
+
 class Pow(Binary):
     """x**y as C's `pow` has it: 1 for y = 0 and for x = 1, whatever the other is, also NaN; NaN for x below 0 and a y
     that is not an integer."""

@@ -7,6 +7,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from mytriton.language.extra.floats import (
+    acos,
+    acosh,
+    add_rn,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cbrt,
+    cosh,
+    erfc,
+    exp10,
+    expm1,
+    hypot,
+    log1p,
+    log10,
+    mul_rn,
+    sinh,
+    sub_rn,
+    tan,
+)
+from mytriton.language.extra.integers import CONVERSIONS, brev, clz, ffs, hadd, mulhi, popc, rhadd
 from mytriton.language.kernel_only import kernel_only
 from mytriton.language.math import (
     abs,
@@ -31,26 +54,47 @@ from mytriton.language.math import (
 #: What is fast and rough there is as exact as its namesake here.
 fast_expf, fast_logf, fast_log2f, fast_sinf, fast_cosf, fast_powf = exp, log, log2, sin, cos, pow
 fast_dividef, fast_tanhf, fma_rn, rsqrt_rn = div_rn, tanh, fma, rsqrt
+fast_tanf, fast_log10f, fast_exp10f = tan, log10, exp10
+globals().update(CONVERSIONS)
 
 __all__ = [
     "abs",
+    "acos",
+    "acosh",
+    "add_rn",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "brev",
+    "cbrt",
     "ceil",
+    "clz",
     "copysign",
     "cos",
+    "cosh",
     "div_rn",
     "double_as_longlong",
     "erf",
+    "erfc",
     "exp",
     "exp2",
+    "exp10",
+    "expm1",
     "fast_cosf",
     "fast_dividef",
+    "fast_exp10f",
     "fast_expf",
     "fast_log2f",
+    "fast_log10f",
     "fast_logf",
     "fast_powf",
     "fast_sinf",
+    "fast_tanf",
     "fast_tanhf",
     "fdim",
+    "ffs",
     "finitef",
     "float_as_int",
     "float_as_uint",
@@ -58,6 +102,8 @@ __all__ = [
     "fma",
     "fma_rn",
     "fmod",
+    "hadd",
+    "hypot",
     "int_as_float",
     "isfinited",
     "isinf",
@@ -65,11 +111,17 @@ __all__ = [
     "llrint",
     "llround",
     "log",
+    "log1p",
     "log2",
+    "log10",
     "longlong_as_double",
+    "mul_rn",
+    "mulhi",
     "nearbyint",
+    "popc",
     "pow",
     "rcp_rn",
+    "rhadd",
     "rint",
     "round",
     "rsqrt",
@@ -77,12 +129,16 @@ __all__ = [
     "saturatef",
     "signbit",
     "sin",
+    "sinh",
     "sqrt",
     "sqrt_rn",
+    "sub_rn",
+    "tan",
     "tanh",
     "trunc",
     "uint_as_float",
 ]
+__all__ += CONVERSIONS
 
 
 def isnan(arg0: Any) -> Any:
