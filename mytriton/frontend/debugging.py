@@ -45,7 +45,8 @@ def text(s: Semantics, operand: Operand | None, what: str, default: str = "") ->
         return default
     value = s.known(operand, what)
     if not isinstance(value, str):
-        raise Mistake("MT211", f"{what} must be a string, got {s.describe(operand)}", operand.span)
+        hint = "write it in quotes, or as a constexpr that is a string"
+        raise Mistake("MT211", f"{what} must be a string, got {s.describe(operand)}", operand.span, hint)
     return value
 
 
@@ -90,7 +91,8 @@ def _static_assert(s: Semantics, span: Span, cond: Operand, msg: Operand | None 
     if not s.known(cond, "the condition of tl.static_assert"):
         message = text(s, msg, "the message")
         said = f"`{s.text(cond.span)}` is false"
-        raise Mistake("MT161", f"static assertion failed: {message or said}", span, said if message else "")
+        hint = said if message else "give the constexprs in it values for which it holds"
+        raise Mistake("MT161", f"static assertion failed: {message or said}", span, hint)
     return Known(None)
 
 

@@ -34,7 +34,8 @@ def function_value(node: FunctionNode, names: Mapping[str, Any], read: Callable[
         return Helper(read, compile_time=True)
     if wraps_jit(node, names):
         return JIT_WRAPPER
-    return Unresolved("it is an ordinary Python function", returned=_returned(node))
+    hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
+    return Unresolved("it is an ordinary Python function", hint, _returned(node))
 
 
 def _returned(node: FunctionNode) -> ast.expr | None:

@@ -109,8 +109,8 @@ class _File:
             for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         }
 
-    def _unknown(self, name: str, reason: str) -> Any:
-        hint = "save the file to have it executed, or write it as a literal: NAME = tl.constexpr(3)"
+    def _unknown(self, name: str, reason: str, hint: str = "") -> Any:
+        hint = hint or "save the file to have it executed, or write it as a literal: NAME = tl.constexpr(3)"
         return self._known.get(name, Unresolved(reason, hint))
 
     def scope(self, body: Sequence[ast.stmt], names: dict[str, Any]) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class _File:
         if found is MISSING:
             unknown = Unresolved(f"it is imported from {spelled_import(node)!r}")
             found = self._module(f"{node.module or ''}.{name}".lstrip("."), node.level) or unknown
-        return self._unknown(name, found.reason) if isinstance(found, Unresolved) else found
+        return self._unknown(name, found.reason, found.hint) if isinstance(found, Unresolved) else found
 
     def _imported(self, node: ast.ImportFrom) -> Mapping[str, Any]:
         """The names of a file that this one imports from; none if it is not in the same folder or package."""

@@ -117,7 +117,13 @@ def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item
     names = module.__all__ if of_language else dir(module)
     if name not in names:
         near = get_close_matches(name, names, 1)
-        hint = f"did you mean `{spelled[: -len(name)]}{near[0]}`?" if near else ""
+        hint = f"help({module.__name__}) lists what there is" if of_language else ""
+        if module is _EXTRA:
+            hint = f"every vendor's libdevice is {spelled[: -len(name)]}libdevice here"
+        elif name.startswith("_experimental_"):
+            hint = "Triton itself renamed it: make_tensor_descriptor, and d.load(offsets) of what that gives"
+        elif near:
+            hint = f"did you mean `{spelled[: -len(name)]}{near[0]}`?"
         if of_language and name in (*_EXTRA.libdevice.__all__, "libdevice"):  # where Triton 2 had it
             hint = f"it is in libdevice: from {language.__name__}.extra import libdevice"
         raise Mistake("MT135", f"there is no `{spelled}`", span, hint)

@@ -242,7 +242,7 @@ def index(s: Semantics, span: Span, base: Operand, position: Operand) -> Item:
         elif isinstance(value, slice) and value == slice(None):
             if not own:
                 message = f"too many indices: {s.describe(base)} has {_axes(len(shape_of(source.type)))}"
-                raise Mistake("MT212", message, one.span)
+                raise Mistake("MT212", message, one.span, "leave an index out, or make a block first, as by tl.full")
             shape.append(own.pop(0))
         else:
             raise Mistake("MT202", f"{s.describe(base)} cannot be indexed with `{s.text(one.span)}`", one.span,

@@ -90,6 +90,7 @@ def test_what_an_unknown_import_is(tmp_path: Path, files: dict[str, str], reason
     value = kernel(tmp_path / "use.py").names["SCALE"]
     assert isinstance(value, Unresolved)
     assert value.reason == reason
+    assert value.hint.startswith("decorate it with @triton.jit" if "function" in reason else "save the file")
 
 
 @pytest.mark.parametrize(

@@ -84,3 +84,21 @@ def test_every_function_says_what_it_means(name):
 def test_functions_of_the_language_are_for_kernels():
     with pytest.raises(tl.LanguageError, match=r"tl\.sum works only inside a kernel"):
         tl.sum(1)
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("tl.qqqq", "help(mytriton.language) lists what there is"),
+        ("tl.extra.mlu", "every vendor's libdevice is tl.extra.libdevice here"),
+        (
+            "tl._experimental_descriptor_load",
+            "Triton itself renamed it: make_tensor_descriptor, and d.load(offsets) of what that gives",
+        ),
+        ("n[:, None]", "leave an index out, or make a block first, as by tl.full"),
+        ("tl.static_assert(1 > 2)", "give the constexprs in it values for which it holds"),
+        ("assert n, 5", "write it in quotes, or as a constexpr that is a string"),
+    ],
+)
+def test_every_refusal_says_what_to_do(statement, hint):
+    assert hints(f"def k(n):\n    {statement}", "i32") == [hint]
