@@ -52,7 +52,7 @@ def moved8_kernel(x, out, n, M: tl.constexpr, N: tl.constexpr):
         if k % 2 == 0:
             kept = tl.flip(kept, 0)
         else:
-            kept = tl.where(kept.to(tl.float32) < 2.0, kept, tl.full((N, M), 0.5, x.dtype.element_ty))
+            kept = tl.where(kept.to(tl.float32) < 2.0, kept, tl.full((N, M), 0.5, tl.float32).to(v.dtype))
     tl.store(out + j[:, None] * M + i[None, :], kept)
     back = (bits ^ 128).to(x.dtype.element_ty, bitcast=True)
     tl.store(out + M * N + i[:, None] * N + j[None, :], back)

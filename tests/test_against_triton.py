@@ -80,6 +80,8 @@ INTERPRETED_WRONG = {
     "float8(source='float8_e5m2', to='float16')",
     "halves(dtype='float16', word='bfloat16')",
     "product(m=8, k=32, n=8, dtype='bfloat16', warps=8)",
+    "quantize_rows(m=3, k=100)",
+    "quantize_varlen(lengths=(20, 0, 33))",
     "rms_norm_backward(rows=7, columns=100, programs=3, mode=0, affine=True)",
     "saxpy(dtype='bf16', n=1000)",
 }
