@@ -15,8 +15,8 @@ from typing import Any
 
 @dataclass
 class Example:
-    """One launch. `args` are all arguments by parameter name, arrays being NumPy arrays (bfloat16 from `ml_dtypes`) and
-    constexprs included; `options` are launch options such as `num_warps`.
+    """One launch. `args` are all arguments by parameter name, arrays being NumPy arrays (bfloat16 and 8-bit
+    floats from `ml_dtypes`) and constexprs included; `options` are launch options such as `num_warps`.
 
     `expected` maps the names of output arrays to what they must hold afterwards; arrays not named must be unchanged.
     Without it the interpreter is the reference. An element matches if it is within `atol + rtol * |expected|` (see

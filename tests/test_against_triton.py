@@ -60,8 +60,16 @@ LACKS_ON_GPU = (
 TF32 = 2e-2
 #: Examples that Triton 3.6 computes otherwise on a GPU: sums of products by tensor cores in tf32, and the lowest bit of
 #: an integer that is cast to int1; and NaN, which its atomic maximum takes for the largest; and a
-#: sum that is its own factor, and a function that combines by branches, which it refuses.
-GPU_DIFFERS = ("tiled_matmul(", "cast(source='i32', to='bool')", "floats(", "itself(n=2", "combined(")
+#: sum that is its own factor, and a function that combines by branches, which it refuses; and quotients, which it only
+#: approximates, so that some are rounded to another float of 8 bits.
+GPU_DIFFERS = (
+    "tiled_matmul(",
+    "cast(source='i32', to='bool')",
+    "floats(",
+    "itself(n=2",
+    "combined(",
+    "quantize_rows(",
+)
 #: Examples that use what Triton leaves undefined.
 UNDEFINED = {
     "saturate()",  # floats out of an integer's range

@@ -16,7 +16,7 @@ from mytriton.types import FLOAT8
 from tests import feature_kernels_float8
 from tests.feature_kernels_float8 import float8_kernel
 from tests.float8 import CODES, E4, E5, FORMATS, hard, numbers, rounded
-from tests.running import on_every_backend
+from tests.running import GPU, on_every_backend, runner
 from tests.triton_reference import as_triton, triton_interpreter
 
 __all__ = ["triton_interpreter"]
@@ -110,6 +110,20 @@ def test_scalar_arguments(run, dtype):
     out = np.zeros(2, dtype)
     run(scalar_kernel, 1, dtype.type(-1.75), out)
     np.testing.assert_array_equal(out.astype(np.float32), [-1.75, -3.5])
+
+
+@pytest.mark.execution
+@pytest.mark.parametrize("backend", GPU)
+def test_torch_tensors(backend):
+    run = runner(backend)
+    torch = pytest.importorskip("torch")
+    x = torch.linspace(-440, 440, 1000, device="cuda")
+    for dtype in (torch.float8_e4m3fn, torch.float8_e5m2):
+        short, wide = torch.zeros(1000, dtype=dtype, device="cuda"), torch.zeros_like(x)
+        float8_kernel[4](x, short, 1000, B=256, backend=run.backend)
+        assert torch.equal(short.view(torch.uint8), x.to(dtype).view(torch.uint8))
+        float8_kernel[4](short, wide, 1000, B=256, backend=run.backend)
+        assert torch.equal(wide, short.to(torch.float32))
 
 
 def test_each_chip_gets_what_it_has():
