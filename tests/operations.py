@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -45,9 +46,9 @@ def k(x, y, out, n, u, B: tl.constexpr):
     i = tl.arange(0, 8)
     p = x + i
     f, g, h, t = tl.load(p), tl.load(p + 8), tl.load(y + i), i < n
-    {statements}
-    tl.store(out + tl.zeros(r.shape, tl.int32), r)
+{statements}
 """
+_STORE = "tl.store(out + {} + tl.zeros(r.shape, tl.int32), r)"  # each elsewhere, or some would be dead
 
 
 def _same(names: str, expression: str) -> dict[str, str]:
@@ -215,9 +216,10 @@ ROWS: dict[str, dict[str, str]] = {
 }
 
 
-def reason(statement: str, backend: str) -> str:
-    """Why a backend does not take an operation; "" if it does."""
-    statements = statement if "r = " in statement else f"r = {statement}"
+def reason(samples: Sequence[str], backend: str) -> str:
+    """Why a backend does not take operations; "" if it does."""
+    own = (sample if "r = " in sample else f"r = {sample}" for sample in samples)
+    statements = "".join(f"    {each}\n    {_STORE.format(n)}\n" for n, each in enumerate(own))
     text = "import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n"
     kernel = read_module(text + KERNEL.format(statements=statements), "kernel.py").kernel("k")
     assert kernel is not None
@@ -231,13 +233,20 @@ def reason(statement: str, backend: str) -> str:
     return failed.diagnostics[0].message if failed else ""
 
 
+def reasons(samples: Sequence[str]) -> list[tuple[str, ...]]:
+    """What each backend says to each of some operations: to all of them together first, which as a rule it takes."""
+    if len(samples) == 1:
+        return [tuple(reason(samples, backend) for backend in BACKENDS)]
+    if any(reason(samples, backend) for backend in BACKENDS):
+        half = len(samples) // 2
+        return reasons(samples[:half]) + reasons(samples[half:])
+    return [("",) * len(BACKENDS)] * len(samples)
+
+
 @cache
 def answers() -> dict[str, dict[str, tuple[str, ...]]]:
     """What each backend says to each operation, by row."""
-    return {
-        row: {name: tuple(reason(statement, backend) for backend in BACKENDS) for name, statement in samples.items()}
-        for row, samples in ROWS.items()
-    }
+    return {row: dict(zip(samples, reasons([*samples.values()]), strict=True)) for row, samples in ROWS.items()}
 
 
 def table() -> str:
