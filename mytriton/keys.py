@@ -22,7 +22,7 @@ def spelled(value: Any, seen: set[Hashable] | None = None) -> tuple[Any, ...]:
     if is_kernel(value):
         return "kernel", code_key(value.kernel, set() if seen is None else seen)
     if isinstance(value, Unresolved):
-        return "unresolved", value.reason
+        return "unresolved", value.reason, spelled(value.otherwise, seen)
     if isinstance(value, FileModule):
         return "module", value.name  # what a kernel takes from it is among the kernel's names
     plain = value is None or isinstance(value, (bool, int, str, ScalarType))

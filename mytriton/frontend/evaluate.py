@@ -96,7 +96,7 @@ class Evaluator(Choices):
         outer = self.semantics.kernel.names
         value = outer[name] if name in outer else getattr(python, name, MISSING)
         if value is not MISSING:
-            return outside_item(name, value, expr.span)
+            return outside_item(name, self.semantics.assumed(name, value, expr.span), expr.span)
         near = get_close_matches(name, [*self.scope.items, *outer], 1)
         other = f"assign it before, or make it a parameter of `{self.semantics.kernel.name}`"
         hint = f"did you mean `{near[0]}`?" if near else other

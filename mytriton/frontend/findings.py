@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from mytriton.diagnostics import Diagnostic
-from mytriton.frontend.kernel import Kernel, is_kernel
+from mytriton.frontend.kernel import MISSING, Kernel, Unresolved, is_kernel
 from mytriton.frontend.tree import Attribute, Call, Literal, Name, Subscript
 from mytriton.frontend.values import Known, Method, Mistake, Operand, Tuple, Window, is_number
 from mytriton.ir.core import Value
@@ -51,6 +51,14 @@ class Findings:
     def warn(self, code: str, message: str, span: Span, hint: str) -> None:
         """Keep a warning."""
         self.report(Diagnostic(code, message, span, "warning", hint=hint, stage="ssa"))
+
+    def assumed(self, name: str, value: Any, span: Span) -> Any:
+        """The value of an outside name, also of one that depends on what is not known here, with a warning."""
+        if not isinstance(value, Unresolved) or value.otherwise is MISSING:
+            return value
+        message = f"the value of `{name}` is not known: {value.reason}; here it is what it is if that does not hold"
+        self.warn("MT293", message, span, value.hint)
+        return value.otherwise
 
     # --- words for messages ---
 

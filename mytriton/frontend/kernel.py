@@ -38,11 +38,14 @@ MISSING: Any = _Missing()
 @dataclass(frozen=True, slots=True)
 class Unresolved:
     """Stands in `Kernel.names` for a global whose value is not known because the module was not executed; `reason` and
-    `hint` finish the message a use of it gets. Of a function that only returns an expression, `returned` is that."""
+    `hint` finish the message a use of it gets. Of a function that only returns an expression, `returned` is that. With
+    `otherwise` a kernel can go on: the value that it has if a condition of its file, which is not known, does not hold.
+    """
 
     reason: str
     hint: str = ""
     returned: ast.expr | None = field(default=None, compare=False, repr=False)
+    otherwise: Any = field(default=MISSING, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

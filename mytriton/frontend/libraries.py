@@ -6,8 +6,8 @@ import ast
 import copy
 import math
 import re
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, ModuleType
 from typing import Any
 
 import ml_dtypes
@@ -16,7 +16,7 @@ import numpy as np
 import mytriton
 from mytriton import language
 from mytriton.frontend.conditions import condition
-from mytriton.frontend.kernel import Unresolved
+from mytriton.frontend.kernel import Helper, Unresolved
 from mytriton.frontend.names import Lookup, last_name, resolve
 from mytriton.frontend.syntax import nodes
 from mytriton.language.extra import libdevice
@@ -65,8 +65,12 @@ def _stated(node: ast.AST) -> ast.Constant | None:
 
 
 class _Simplifier(ast.NodeTransformer):
-    def __init__(self, lookup: Lookup) -> None:
+    """`assumes` that what is not known does not hold; `assumed` is the first such condition."""
+
+    def __init__(self, lookup: Lookup, assumes: bool = False) -> None:
         self._lookup = lookup
+        self._assumes = assumes
+        self.assumed: ast.expr | None = None
         self._inside: list[ast.expr] = []
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
@@ -74,6 +78,8 @@ class _Simplifier(ast.NodeTransformer):
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         holds = condition(node.test, self._lookup)
+        if holds is None and self._assumes:
+            holds, self.assumed = False, self.assumed or node.test
         return self.generic_visit(node) if holds is None else self.visit(node.body if holds else node.orelse)
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -100,3 +106,35 @@ def simplified(expr: ast.expr, lookup: Lookup) -> ast.expr:
         return expr
     simple: ast.expr = _Simplifier(lookup).visit(copy.deepcopy(expr))
     return simple
+
+
+def assumed(expr: ast.expr, lookup: Lookup) -> tuple[ast.expr, ast.expr | None]:
+    """The same expression with the `else` sides of its conditions that are not known, and the first of these; None if
+    there is none."""
+    simplifier = _Simplifier(lookup, assumes=True)
+    other: ast.expr = simplifier.visit(copy.deepcopy(expr))
+    return other, simplifier.assumed
+
+
+def depending(unknown: Unresolved, otherwise: Any, test: ast.expr) -> Unresolved:
+    """What is not known because a condition is not, with the value that it has if that does not hold."""
+    if isinstance(otherwise, Unresolved):
+        return unknown
+    spelled = ast.unparse(test)
+    spelled = spelled if len(spelled) <= 60 else f"{spelled[:57]}..."
+    hint = "save the file to have it executed, or write what it is at the top of this file"
+    return Unresolved(f"it depends on `{spelled}`", hint, otherwise=otherwise)
+
+
+def choose(names: dict[str, Any], ways: Sequence[Mapping[str, Any]], test: ast.expr | None = None) -> None:
+    """Settle names that are unknown after statements of which it is not known which run: `ways` are the names after
+    each. Functions, and modules of them, are known if all ways that know them agree, as the versions that libraries
+    choose among come to one here; else a name has the value of the first way if the condition `test` does not hold."""
+    for name, value in list(names.items()):
+        found = [way[name] for way in ways if not isinstance(way.get(name, value), Unresolved)]
+        if not isinstance(value, Unresolved) or not found:
+            continue
+        if isinstance(found[0], (ModuleType, FunctionType, Helper)) and all(other is found[0] for other in found):
+            names[name] = found[0]
+        elif test is not None:
+            names[name] = depending(value, ways[0].get(name, value), test)

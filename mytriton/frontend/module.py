@@ -11,7 +11,6 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import FunctionType, ModuleType
 from typing import Any
 
 from mytriton import language
@@ -27,8 +26,8 @@ from mytriton.frontend.decorators import (
 )
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.expressions import ExpressionParser
-from mytriton.frontend.kernel import MISSING, FileModule, Helper, Kernel, Unresolved, hint_for_module, unspecialized
-from mytriton.frontend.libraries import module_named, simplified
+from mytriton.frontend.kernel import MISSING, FileModule, Kernel, Unresolved, hint_for_module, unspecialized
+from mytriton.frontend.libraries import assumed, choose, depending, module_named, simplified
 from mytriton.frontend.names import bound_in, is_constexpr, lookup_among, outside_names, parameters, resolve
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.semantics import Semantics
@@ -109,8 +108,10 @@ class _File:
             for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         }
 
-    def _unknown(self, name: str, reason: str, hint: str = "") -> Any:
-        hint = hint or "save the file to have it executed, or write it as a literal: NAME = tl.constexpr(3)"
+    def _unknown(self, name: str, reason: str, found: Unresolved | None = None) -> Any:
+        if found is not None and found.hint:
+            return self._known.get(name, found)
+        hint = "save the file to have it executed, or write it as a literal: NAME = tl.constexpr(3)"
         return self._known.get(name, Unresolved(reason, hint))
 
     def scope(self, body: Sequence[ast.stmt], names: dict[str, Any]) -> dict[str, Any]:
@@ -143,8 +144,9 @@ class _File:
                 for child in node.body if holds else node.orelse:
                     self._statement(child, names)
             case ast.If():
+                ways = [self.scope(body, names) for body in (node.orelse, node.body)]
                 self._unrun(node, names)
-                self._choose(names, self.scope(node.body, names), self.scope(node.orelse, names))
+                choose(names, ways, node.test)
             case ast.Try():
                 failing = any(self._fails(child) for child in node.body)
                 chosen = (h.body for h in node.handlers[:1]) if failing else (node.body, node.orelse)
@@ -152,7 +154,7 @@ class _File:
                     for child in body:
                         self._statement(child, names)
                 if not failing and node.handlers:
-                    self._choose(names, self.scope(node.handlers[0].body, names))
+                    choose(names, [self.scope(node.handlers[0].body, names)])
             case _:
                 self._unrun(node, names)
 
@@ -164,15 +166,6 @@ class _File:
         for part in inner:
             if isinstance(part, (ast.Import, ast.ImportFrom)):
                 self._statement(part, names)
-
-    @staticmethod
-    def _choose(names: dict[str, Any], *ways: Mapping[str, Any]) -> None:
-        """Functions, and modules of them, whose names are unknown, but which all the ways to get one that are known
-        make the same: the versions that libraries choose among come to one here."""
-        for name in [name for name, value in names.items() if isinstance(value, Unresolved)]:
-            found = [way[name] for way in ways if isinstance(way[name], (ModuleType, FunctionType, Helper))]
-            if found and all(value is found[0] for value in found):
-                names[name] = found[0]
 
     def _fails(self, node: ast.stmt) -> bool:
         """Whether an import finds nothing here, so that the statement after `except` runs."""
@@ -208,7 +201,7 @@ class _File:
         if found is MISSING:
             unknown = Unresolved(f"it is imported from {spelled_import(node)!r}")
             found = self._module(f"{node.module or ''}.{name}".lstrip("."), node.level) or unknown
-        return self._unknown(name, found.reason, found.hint) if isinstance(found, Unresolved) else found
+        return self._unknown(name, found.reason, found) if isinstance(found, Unresolved) else found
 
     def _imported(self, node: ast.ImportFrom) -> Mapping[str, Any]:
         """The names of a file that this one imports from; none if it is not in the same folder or package."""
@@ -224,7 +217,10 @@ class _File:
             if name in self._known:
                 return self._known[name]
             found = told(expr, lookup_among(names))
-            return found if isinstance(found, bool) else value
+            if isinstance(found, bool):
+                return found
+            other, test = assumed(expr, lookup_among(names))
+            return value if test is None else depending(value, self.value(other, names), test)
         return value
 
     def value(self, expr: ast.expr, names: Mapping[str, Any]) -> Any:

@@ -125,6 +125,47 @@ def test_decorators_are_looked_through(tmp_path: Path, decorators: str) -> None:
     assert [k.name for k in read_module(path.read_text(), str(path)).kernels] == ["use"]
 
 
+DEPENDING = """
+if torch.version.hip:
+    S = tl.constexpr(1)
+    @triton.jit
+    def twice(v):
+        return v
+else:
+    S = tl.constexpr(2)
+    @triton.jit
+    def twice(v):
+        return v * 2
+T = tl.constexpr(3 if torch.x else 4)
+B = tl.constexpr(5)
+if torch.y > 2:
+    B = tl.constexpr(6)
+    C = tl.constexpr(7)
+"""
+
+
+def test_values_that_depend_on_what_is_not_known_are_told_and_taken(tmp_path: Path) -> None:
+    write(tmp_path, {"values.py": DEPENDING})
+    path = tmp_path / "use.py"
+    path.write_text(
+        HEADER + "from values import S, T, B, C, twice\n@triton.jit\ndef use(x):\n"
+        "    tl.store(x, twice(S) + T + B)\n\n@triton.jit\ndef other(x):\n    tl.store(x, C)\n"
+    )
+    use = kernel(path, "use")
+    compilation = compile_kernel(use, parse_signature(use, "*i32"), Target("interp")).run()
+    tests = {"twice": "torch.version.hip", "S": "torch.version.hip", "T": "torch.x", "B": "torch.y > 2"}
+    assert [d.message for d in compilation.diagnostics] == [
+        f"the value of `{name}` is not known: it depends on `{test}`; here it is what it is if that does not hold"
+        for name, test in tests.items()
+    ]
+    assert compilation.stage("opt/dce").text == "store x, 13"
+    value = kernel(path, "other").names["C"]
+    assert isinstance(value, Unresolved) and value.otherwise is MISSING
+    changed = DEPENDING.replace("constexpr(2)", "constexpr(3)")
+    write(tmp_path, {"values.py": changed})
+    assert code_key(kernel(path, "use")) != code_key(use)
+
+
 def test_a_function_wrapped_by_a_call_is_a_kernel() -> None:
     text = HEADER + "def body(x):\n    tl.store(x, 1)\n\nkernel = triton.jit(body)\n"
     assert [k.name for k in read_module(text, "f.py").kernels] == ["body"]
