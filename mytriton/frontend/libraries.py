@@ -131,8 +131,10 @@ def choose(names: dict[str, Any], ways: Sequence[Mapping[str, Any]], test: ast.e
     each. Functions, and modules of them, are known if all ways that know them agree, as the versions that libraries
     choose among come to one here; else a name has the value of the first way if the condition `test` does not hold."""
     for name, value in list(names.items()):
+        if not isinstance(value, Unresolved):
+            continue
         found = [way[name] for way in ways if not isinstance(way.get(name, value), Unresolved)]
-        if not isinstance(value, Unresolved) or not found:
+        if not found:
             continue
         if isinstance(found[0], (ModuleType, FunctionType, Helper)) and all(other is found[0] for other in found):
             names[name] = found[0]

@@ -212,6 +212,7 @@ def test_constexprs_of_the_first_configuration(kwargs: str) -> None:
         ("try:\n    S = torch.x\nexcept ImportError:\n    S = 2", None),
         ("if torch.x:\n    S = triton.cdiv\nelse:\n    S = tl.cdiv", tl.cdiv),
         ("if torch.x:\n    S = tl.exp\nelse:\n    S = tl.exp2", None),
+        ("if torch.x:\n    from triton import language as S\nelse:\n    T = 1", tl),
         ("try:\n    S = torch.x\nexcept ImportError:\n    S = tl.extra.libdevice.tanh", tl.math.tanh),
         ("from triton.language.extra.hip import libdevice\nS = libdevice.tanh", tl.math.tanh),
         ("from triton.language.standard import _log2 as S", tl.standard._log2),
