@@ -157,6 +157,12 @@ def is_pointer(type_: Type) -> bool:
     return isinstance(element_of(type_), PointerType)
 
 
+def counts_as(element: ScalarType | PointerType) -> ScalarType:
+    """The type that operators take a number in: i32 for a bool, f32 for a float8, else its own."""
+    assert isinstance(element, ScalarType)
+    return i32 if element == i1 else element.computed
+
+
 def promote(a: ScalarType, b: ScalarType) -> ScalarType:
     """The common type of two runtime operands: kind, then width, then unsigned; f16 with bf16 gives f32, and so does
     bf16 with an integer or bool (Triton's rule: an integer rarely survives bf16's 8 bits). Two different float8 give

@@ -112,6 +112,40 @@ def test_scalar_arguments(run, dtype):
     np.testing.assert_array_equal(out.astype(np.float32), [-1.75, -3.5])
 
 
+@triton.jit
+def scaled_batch_kernel(a, sa, b, c, sc, d, out, product):
+    """Batches, packed along M, a scale of float8e4nv for each 16, and bits for floats; exponents at the ends."""
+    i, m, k, n = tl.arange(0, 2)[:, None, None], tl.arange(0, 16), tl.arange(0, 32), tl.arange(0, 4)
+    x = tl.load(a + (i * 8 + tl.arange(0, 8)[None, :, None]) * 32 + k[None, None, :])
+    scale = tl.load(sa + (i * 16 + m[None, :, None]) * 2 + tl.arange(0, 2)[None, None, :])
+    y = tl.load(b + (i * 32 + k[None, :, None]) * 4 + n[None, None, :])
+    total = tl.dot_scaled(x, scale, "e2m1", y, None, "e5m2", lhs_k_pack=False)
+    tl.store(out + (i * 16 + m[None, :, None]) * 4 + n[None, None, :], total)
+    ones = tl.load(c + n[:, None] * 32 + k[None, :])
+    powers = tl.dot_scaled(ones, tl.load(sc + n)[:, None], "fp16", tl.load(d + k)[:, None], None, "bf16")
+    tl.store(product + n[:, None], powers)
+
+
+@on_every_backend
+def test_scaled_products(run):
+    rng = np.random.default_rng(5)
+    digits = rng.integers(0, 16, (2, 16, 32), np.uint8)
+    positive = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    x = np.concatenate([positive, -positive])[digits]
+    scale = rng.random((2, 16, 2)).astype(E4)
+    y = rng.standard_normal((2, 32, 4)).astype(E5)
+    one = np.zeros((4, 32), np.float16)
+    one[:, 0] = 1.5
+    out, product = np.zeros((2, 16, 4), np.float32), np.zeros(4, np.float32)
+    args = digits[:, ::2] | digits[:, 1::2] << 4, scale, y.view(np.uint8), one, np.array([0, 1, 254, 255], np.uint8)
+    run(scaled_batch_kernel, 1, *args, np.ones(32, ml_dtypes.bfloat16), out, product)
+    expected = (x * np.repeat(scale.astype(np.float64), 16, 2)) @ y.astype(np.float64)
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(
+        product, np.array([1.5 * 2.0**-127, 1.5 * 2.0**-126, 1.5 * 2.0**127, np.nan], np.float32)
+    )
+
+
 @pytest.mark.execution
 @pytest.mark.parametrize("backend", GPU)
 def test_torch_tensors(backend):

@@ -18,6 +18,7 @@ from mytriton.types import (
     INTEGERS,
     PointerType,
     ScalarType,
+    counts_as,
     element_of,
     f32,
     i1,
@@ -152,7 +153,7 @@ class Semantics(Folding):
             return self.builder.add(BITWISE[op], **_pair(self._operands(lhs, rhs, type_, span)))
         if op not in ARITHMETIC:
             raise Mistake("MT202", f"`{op}` works on constexprs only", span, _INSTEAD.get(op, ""))
-        type_ = _computed(self.common(lhs, rhs, op, division=op in ("/", "%")))
+        type_ = counts_as(self.common(lhs, rhs, op, division=op in ("/", "%")))
         if op == "/" and type_.kind == "int":
             type_ = f32
         if op == "//" and type_.kind == "float":
@@ -226,7 +227,7 @@ class Semantics(Folding):
         else:
             type_ = self.common(lhs, rhs, op)
             # Bools are ordered as 0 and 1; as one-bit signed integers true would be -1.
-            type_ = type_ if type_ == i1 and op in ("==", "!=") else _computed(type_)
+            type_ = type_ if type_ == i1 and op in ("==", "!=") else counts_as(type_)
             values = self._operands(lhs, rhs, type_, span)
         return self.builder.add(COMPARISON[op], **_pair(values))
 
@@ -250,18 +251,12 @@ class Semantics(Folding):
                 message = f"`~` takes integers and bools, not {self.describe(operand)}"
                 raise Mistake("MT203", message, span, self.whole(operand))
             return self.builder.add(ops.Not, source=value)
-        value = self.builder.cast(value, _computed(self.scalar_type(value)))
+        value = self.builder.cast(value, counts_as(self.scalar_type(value)))
         return value if op == "+" else self.builder.add(ops.Neg, source=value)
 
     def arithmetic_pair(self, lhs: Operand, rhs: Operand, symbol: str, span: Span) -> list[Value]:
         """Two operands promoted to one numeric type and one shape; bool becomes i32, float8 f32."""
-        return self._operands(lhs, rhs, _computed(self.common(lhs, rhs, symbol)), span)
-
-
-def _computed(type_: ScalarType | PointerType) -> ScalarType:
-    """The type in which operators compute: i32 for bool, f32 for float8."""
-    assert isinstance(type_, ScalarType)
-    return i32 if type_ == i1 else type_.computed
+        return self._operands(lhs, rhs, counts_as(self.common(lhs, rhs, symbol)), span)
 
 
 def _offset(type_: ScalarType) -> ScalarType:
