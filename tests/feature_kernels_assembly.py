@@ -49,7 +49,7 @@ def several_kernel(x, y, sums, differences, scaled, N: tl.constexpr, BLOCK: tl.c
                 add.s32 $0, $2, $3;
                 sub.s32 $1, $2, $3;
             """,
-            constraints="=&r, =&r, r, r",
+            constraints="=&r,=&r,r,r",
             args=[a * step, b],
             dtype=(tl.int32, tl.int32),
             is_pure=True,
@@ -135,3 +135,28 @@ def widths(block):
             "doubles": doubles**2 + after[0].astype(np.int64) + after[1],
         },
     )  # fmt: skip
+
+
+@triton.jit
+def ordered_kernel(out, back, BLOCK: tl.constexpr):
+    """What assembly writes, and reads, is ordered by barriers as other accesses are."""
+    offs = tl.arange(0, BLOCK)
+    other = BLOCK - 1 - offs
+    tl.inline_asm_elementwise(
+        "st.global.b32 [$1], $2; mov.u32 $0, $2;", "=&r,l,r", [out + offs, offs], tl.int32, is_pure=False, pack=1
+    )
+    tl.debug_barrier()
+    tl.store(back + offs, tl.load(out + other) * 2)
+    tl.debug_barrier()
+    doubled = tl.inline_asm_elementwise("ld.global.b32 $0, [$1];", "=r,l", [back + other], tl.int32, False, 1)
+    tl.store(out + offs, doubled)
+
+
+@ordered_kernel.example(block=1024)
+def ordered(block):
+    out = np.zeros(block, np.int32)
+    return triton.Example(
+        args={"out": out, "back": out.copy(), "BLOCK": block},
+        grid=1,
+        expected={"out": np.arange(block) * 2, "back": np.arange(block)[::-1] * 2},
+    )

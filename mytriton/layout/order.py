@@ -140,7 +140,7 @@ class _Order:
                 return frozenset({_BUFFER}), {
                     op: "the buffer in shared memory may still be read"
                 } if _BUFFER in state else {}
-            case ops.Load() | ops.Store() | ops.Atomic():
+            case ops.Load() | ops.Store() | ops.Atomic() | ops.InlineAsm(touches_memory=True):
                 access = self._access(op)
                 reasons = sorted({why for earlier in state if (why := _conflict(access, earlier))})
                 if reasons:
@@ -150,13 +150,14 @@ class _Order:
             state = frozenset(replace(a, fenced=a.layout is not None) for a in state)
         return state, {}
 
-    def _access(self, op: ops.Load | ops.Store | ops.Atomic) -> _Access:
-        layout = self._layouts[op.pointer]
+    def _access(self, op: ops.Load | ops.Store | ops.Atomic | ops.InlineAsm) -> _Access:
+        layout = self._layouts[op.results[0] if isinstance(op, ops.InlineAsm) else op.pointer]
         layout = layout.reshaped((layout.size,)) if layout.shape else layout
-        if isinstance(op, ops.Atomic) and layout.size == 1:  # a scalar: it belongs to every lane
+        if isinstance(op, (ops.Atomic, ops.InlineAsm)) and layout.size == 1:  # a scalar: it belongs to every lane
             layout = layout.reshaped(())
         spreads, decides = (any(v in found for v in op.results) for found in (self._spread, self._deciding))
-        return _Access(layout, isinstance(op, (ops.Store, ops.Atomic)), spreads=spreads, decides=decides)
+        # What assembly does is not known, so it may write.
+        return _Access(layout, not isinstance(op, ops.Load), spreads=spreads, decides=decides)
 
     def _loop(self, blocks: tuple[Block, ...], state: _State) -> _Found:
         """A loop, whose last block may be left out the last time, or every time."""

@@ -42,6 +42,8 @@ class Exchanges(Section):
         op = exchange.op
         self._writer.start(op.span, (*op.results, *op.operands))
         if isinstance(op, ops.InlineAsm):
+            if exchange.barrier:
+                self._writer.line("__syncthreads();")
             self._assembly(op)
             return
         self._values.declare_array(op.result)

@@ -8,7 +8,7 @@ from mytriton.ir.assembly import EXACT, WIDTHS, NotationError, Register, constra
 from mytriton.ir.core import Effect, Op, TypeRuleError, Value, attribute, operands
 from mytriton.ir.ops.rules import require
 from mytriton.records import dataclass
-from mytriton.types import BlockType, PointerType, ScalarType, Type, element_of, shape_of
+from mytriton.types import BlockType, PointerType, ScalarType, Type, element_of, is_pointer, shape_of
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -25,6 +25,11 @@ class InlineAsm(Op):
     elements: tuple[ScalarType, ...] = attribute()
     shape: tuple[int, ...] = attribute()
     pack: int = attribute(1)
+
+    @property
+    def touches_memory(self) -> bool:
+        """Whether it is told addresses, or says that memory changes."""
+        return any(is_pointer(v.type) for v in self.args) or constraints(self.constraints).memory
 
     def type_rule(self) -> tuple[Type, ...]:
         for value in self.args:
