@@ -147,6 +147,9 @@ class FeatureWriter(ShapeWriter):
         array = f"own{self.number}"
         self.arrays[array] = type_
         kind = self.pick(("add", "max", "min", "and", "or", "xor", "xchg", "cas"))
+        if kind == "cas" and self.chance(0.5):  # the one operation that there is of 16 bits
+            self.arrays[array] = type_ = self.pick(("int16", "uint16"))
+            value = self.converted(self.any(*BITS, block=True), type_).text
         if kind == "cas":
             call = f"tl.atomic_cas({array} + {self.offs}, ({self.lanes} & 1).to(tl.{type_}), {value})"
         else:
