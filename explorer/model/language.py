@@ -35,9 +35,9 @@ _BUILTINS = {
 #: Functions of a block that are methods of it, too, and what else stands after the dot of a run-time value.
 _METHODS = """
     abs advance argmax argmin associative_scan atomic_add atomic_and atomic_cas atomic_max atomic_min atomic_or
-    atomic_xchg atomic_xor broadcast_to cast cdiv ceil cos cumprod cumsum erf exp exp2 expand_dims flip floor log log2
-    max min permute ravel reduce reduce_or reshape rsqrt sigmoid sin softmax sort split sqrt sqrt_rn store sum tanh topk
-    trans view xor_sum
+    atomic_xchg atomic_xor broadcast_to cast cdiv ceil cos cumprod cumsum erf exp exp2 expand_dims flip floor gather
+    histogram log log2 max min permute ravel reduce reduce_or reshape rsqrt sigmoid sin softmax sort split sqrt sqrt_rn
+    store sum tanh topk trans view xor_sum
 """
 _ATTRIBUTES = {
     "T": "The transposed block: `tl.trans(x)`.",

@@ -235,7 +235,8 @@ def test_the_rows_of_the_list() -> None:
     popup.move(-99)
     assert popup.index == 0
     popup.narrow("flo")
-    assert [entry.name for entry in popup.entries[:4]] == ["float16", "float32", "float64", "floor"]
+    names = [entry.name for entry in popup.entries if not entry.name.startswith("float8")]
+    assert names[:4] == ["float16", "float32", "float64", "floor"]
     assert not popup.narrow("flox")
 
 
