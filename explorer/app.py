@@ -29,8 +29,12 @@ from explorer.screens.main import MainScreen
 from explorer.terminal import TerminalDriver, TerminalGone, UnreadableInput
 from explorer.themes import theme
 from explorer.typed_ahead import TypedAhead
+from explorer.widgets.painter import Paintable, Pieces
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from textual.screen import Screen
+
     from explorer.share.record import Shared
 
 #: Seconds that leaving may take once the terminal is gone.
@@ -73,6 +77,7 @@ class ExplorerApp(TypedAhead, OpenFiles):
     ) -> None:
         super().__init__(**{"driver_class": TerminalDriver, **keywords})
         self._themes_made: set[str] = set()
+        self._no_colours = [NoColor()]
         self.animation_level = "none"  # over ssh an animated page is 700 kB, an unanimated one 15
         self.few_colours = self.console.color_system != "truecolor"
         self.state = State()
@@ -104,7 +109,20 @@ class ExplorerApp(TypedAhead, OpenFiles):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """What is done to every line that is drawn: NO_COLOR takes all colours away, greys too."""
-        return [NoColor()] if self.no_color else super().get_line_filters()
+        return self._no_colours if self.no_color else super().get_line_filters()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Show a frame; rows that changed as they are, where the driver takes them so."""
+        driver = self._driver
+        if not (isinstance(renderable, Pieces) and isinstance(driver, Paintable)) or self._batch_count:
+            super()._display(screen, renderable)
+            return
+        if self._running and not self._closed:
+            self._begin_update()
+            x, y = self.screen.outer_size.clamp_offset(self.cursor_position)
+            driver.paint(renderable.painted(self.console), (y, x))
+            self._end_update()
+        self.post_display_hook()
 
     def get_default_screen(self) -> MainScreen:
         """The screen of the first file."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -39,6 +39,10 @@ class Look(NamedTuple):
 
 
 PLAIN = Look(frozenset(), "39", "49")
+#: Text, its look, and that of its blanks.
+Run = tuple[str, tuple[Look, Look]]
+#: Row and column; what is written there, and which of its cells: from the first number to the second.
+Painted = tuple[int, int, Sequence[Run], int, int]
 
 
 @lru_cache(4096)
@@ -89,20 +93,28 @@ class Row:
         self.looks: list[Look] = []
         self.even = True  # whether each character takes one cell
 
-    def put(self, x: int, text: str, looks: tuple[Look, Look]) -> int:
-        """Write `text` from cell `x` on; returns the cell behind it."""
+    def put(self, x: int, runs: Sequence[Run], start: int = 0, end: int | None = None) -> int:
+        """Write `runs`, or their cells from `start` to `end`, from cell `x` on; returns the cell behind them."""
         if missing := x - len(self.characters):
             self.characters += [None] * missing  # nothing, where it is negative
             self.looks += [PLAIN] * missing
-        whole, blank = looks
-        cells: Iterable[str] = text
-        if not text.isascii():
-            cells = _cells(text)
-            self.even = self.even and len(cells) == len(text) and "" not in cells
-        characters = list(cells)
+        characters: list[str] = []
+        looks: list[Look] = []
+        for text, (whole, blank) in runs:
+            cells: Sequence[str] = text
+            if not text.isascii():
+                cells = _cells(text)
+                self.even = self.even and len(cells) == len(text) and "" not in cells
+            characters += cells
+            if " " in text:
+                looks += [blank if character == " " else whole for character in cells]
+            else:
+                looks += [whole] * len(cells)
+        if start or (end is not None and end < len(characters)):
+            characters, looks = _cut(characters, start, end), looks[start:end]
         end = x + len(characters)
         self.characters[x:end] = characters
-        self.looks[x:end] = [blank if character == " " else whole for character in characters]
+        self.looks[x:end] = looks
         return end
 
     def changes(self, shown: Row) -> Iterator[tuple[int, int]]:
@@ -112,16 +124,18 @@ class Row:
         if not self.even or not shown.even:
             yield 0, len(self.characters)  # half of a wide character cannot be written
             return
-        start = end = -1
         known = len(shown.characters)
-        for x, character in enumerate(self.characters):
-            if x < known and character == shown.characters[x] and self.looks[x] == shown.looks[x]:
-                continue
-            if start >= 0 and x - end > _BRIDGE:
+        cells = zip(self.characters, shown.characters, self.looks, shown.looks, strict=False)
+        # Looks of equal sequences are one object, as a rule.
+        changed = [x for x, (a, b, c, d) in enumerate(cells) if a != b or (c is not d and c != d)]
+        changed += range(known, len(self.characters))
+        start = end = changed[0] if changed else 0
+        for x in changed:
+            if x - end > _BRIDGE:
                 yield start, end
-                start = -1
-            start, end = (x if start < 0 else start), x + 1
-        if start >= 0:
+                start = x
+            end = x + 1
+        if changed:
             yield start, end
 
     def copy(self) -> Row:
@@ -129,6 +143,16 @@ class Row:
         row = Row()
         row.characters, row.looks, row.even = self.characters.copy(), self.looks.copy(), self.even
         return row
+
+
+def _cut(characters: list[str], start: int, end: int | None) -> list[str]:
+    """The cells from `start` to `end`; of a wide character that is cut through, a blank is left."""
+    cut = characters[start:end]
+    if cut and not cut[0]:
+        cut[0] = " "
+    if cut and end is not None and end < len(characters) and not characters[end]:
+        cut[-1] = " "
+    return cut
 
 
 def _cells(text: str) -> list[str]:
@@ -166,17 +190,28 @@ class Canvas:
         with self._lock:
             looks = PLAIN, PLAIN.of_blanks
             y = x = 0
+            runs: list[Run] = []
             for i in range(0, len(pieces), 4):
                 if text := pieces[i]:
-                    x = self._row(y).put(x, text, looks)
-                if i + 1 < len(pieces):
-                    line, column, colours = pieces[i + 1 : i + 4]
-                    if line is not None:
-                        y, x = int(line) - 1, int(column) - 1
-                    elif colours is not None:
-                        looks = look(colours)
+                    runs.append((text, looks))
+                line, column, colours = pieces[i + 1 : i + 4] or (None, None, None)
+                if colours is not None:
+                    looks = look(colours)
+                    continue
+                if runs:
+                    x = self._row(y).put(x, runs)
+                    runs = []
+                if line is not None and column is not None:
+                    y, x = int(line) - 1, int(column) - 1
             self._cursor = y, x
         return True
+
+    def paint(self, pieces: Iterable[Painted], cursor: tuple[int, int]) -> None:
+        """Draw a frame that is not text yet, with the cursor at a row and column."""
+        with self._lock:
+            for y, x, runs, start, end in pieces:
+                self._row(y).put(x, runs, start, end)
+            self._cursor = cursor
 
     def _row(self, y: int) -> Row:
         self._drawn.add(y)
@@ -206,14 +241,14 @@ class Canvas:
         changed = False
         for start, end in row.changes(shown):
             changed = True
-            for x in range(start, end):
-                character = row.characters[x]
+            cells = zip(row.characters[start:end], row.looks[start:end], strict=True)
+            for x, (character, wanted) in enumerate(cells, start):
                 if not character:
                     continue
                 if at != x:
                     out.append(f"\x1b[{x - at}C" if at >= 0 else _address(y, x))
-                if row.looks[x] != now:
-                    colours, now = change(now, row.looks[x])
+                if wanted is not now and wanted != now:
+                    colours, now = change(now, wanted)
                     out.append(colours)
                 out.append(character)
                 at = x + 1 if character.isascii() else -1  # terminals differ in how wide they draw some

@@ -6,6 +6,7 @@ import asyncio
 import signal
 import threading
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, TextIO, cast
 
 from textual import messages
@@ -13,7 +14,7 @@ from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
-from explorer.canvas import Canvas
+from explorer.canvas import Canvas, Painted
 
 #: Stands for whatever the picture is once the terminal can take it.
 FRAME = "\x1b[frame"
@@ -54,8 +55,14 @@ class Output:
         if data in (SYNC_START, SYNC_END):
             self.synchronised = True
             return ""
-        if not self.canvas.draw(data):
-            return data
+        return self._frame() if self.canvas.draw(data) else data
+
+    def paint(self, pieces: Iterable[Painted], cursor: tuple[int, int]) -> str:
+        """What to queue for the thread for a frame, if anything."""
+        self.canvas.paint(pieces, cursor)
+        return self._frame()
+
+    def _frame(self) -> str:
         if self._frame_waits.is_set():
             return ""
         self._frame_waits.set()
@@ -150,6 +157,11 @@ class TerminalDriver(LinuxDriver):
     def write(self, data: str) -> None:
         """Write, unless the thread that does it has ended because nothing can be written any more."""
         if self._writes() and (data := self._output.offer(data)):
+            super().write(data)
+
+    def paint(self, pieces: Iterable[Painted], cursor: tuple[int, int]) -> None:
+        """The same with a frame that is not text yet."""
+        if self._writes() and (data := self._output.paint(pieces, cursor)):
             super().write(data)
 
     def close(self) -> None:

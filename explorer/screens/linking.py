@@ -17,6 +17,7 @@ from explorer.model.values import Occurrence
 from explorer.screens.asking import Asking
 from explorer.widgets.code_view import CodeView
 from explorer.widgets.pane import Pane
+from explorer.widgets.rows import ChangedRows
 from explorer.widgets.source_editor import SourceEditor
 from explorer.widgets.status import place_parts
 from explorer.widgets.text_line import TextLine
@@ -69,6 +70,13 @@ class Linking(Asking):
         if place != self.place and not self.locked:
             self.place = place
             self.show_links(origin=origin)
+            self.paint_together()
+
+    def paint_together(self) -> None:
+        """Let what has changed be in one frame. Each of these would otherwise tell the screen by a message of its own,
+        after one to itself."""
+        seen = self._compositor.visible_widgets
+        self._dirty_widgets.update(each for each in seen if isinstance(each, ChangedRows) and each.check())
 
     # Showing it
 

@@ -10,7 +10,7 @@ from explorer.screens.host import host
 from explorer.screens.linking import Linking
 from explorer.terminal import TerminalDriver
 from explorer.widgets.painted_lines import GUTTER
-from explorer.widgets.rows import ChangedRows, Painter
+from explorer.widgets.painter import Painter
 from explorer.widgets.source_editor import SPARES, SourceEditor
 from explorer.widgets.status import header, key_parts, resource_parts
 from explorer.widgets.text_line import TextLine, fitted, highlighted
@@ -69,9 +69,7 @@ class Showing(Linking):
         run.show(highlighted(" " + fitted("run: " + runs.run_summary(self.session), width)))
         self.show_links(reveal=False)
         self.show_keys()
-        # Each of these would otherwise tell the screen by a message of its own.
-        seen = self._compositor.visible_widgets
-        self._dirty_widgets.update(each for each in seen if isinstance(each, ChangedRows) and each.check())
+        self.paint_together()
 
     def show_counts(self) -> None:
         """Say beside the lines of the source how many they became in the listing that was in focus last."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
@@ -12,7 +12,7 @@ from textual.cache import LRUCache
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from explorer.highlight import Highlighted, tokenizer
+from explorer.highlight import Highlighted, Run, tokenizer
 from explorer.model.search import occurrences
 from explorer.model.story import Mark
 from explorer.model.values import Occurrence
@@ -133,8 +133,8 @@ class PaintedLines(WithBar, ChangedRows, ScrollView):
                 row_style = self._style("code--cursor") if cursor else Style()
                 if mark is not None:
                     row_style += self._style(f"code--{mark.kind}")
-                text = self._text(row, line, row_style, mark, value, span)
-                text = text.crop_extend(scroll_x, scroll_x + width - GUTTER, self._base + row_style)
+                columns = scroll_x, scroll_x + width - GUTTER
+                text = self._text(row, line, row_style, mark, value, span, columns)
                 gutter = self._gutter(row_style, linked, cursor, mark, value)
                 strip = self._strips[key] = Strip([*gutter, *text], width)
             return strip
@@ -172,19 +172,42 @@ class PaintedLines(WithBar, ChangedRows, ScrollView):
         mark: Mark | None,
         value: Occurrence | None,
         span: tuple[int, int] | None,
-    ) -> Strip:
-        """The uncropped text of a row."""
-        if self.stale:
-            segments = [Segment(line, self._style("comment") + row_style)]
-        else:
-            segments, at, plain = [], 0, not row_style
-            for length, name in self._highlighted.tokens(row):
+        columns: tuple[int, int],
+    ) -> Iterable[Segment]:
+        """The columns of a row that are seen."""
+        runs = [(len(line), "comment")] if self.stale else self._highlighted.tokens(row)
+        if not line.isascii() or mark or value or self._query or span:
+            strip = Strip(self._segments(line, runs, row_style, 0, len(line)))
+            strip = self._laid_over(strip, row, line, mark, value, span)
+            return strip.crop_extend(*columns, self._base + row_style)
+        # A strip for each step would take longer than all the rest.
+        segments = self._segments(line, runs, row_style, *columns)
+        if blanks := columns[1] - max(columns[0], len(line)):
+            segments.append(Segment(" " * blanks, self._base + row_style))
+        return segments
+
+    def _segments(self, line: str, runs: Sequence[Run], row_style: Style, start: int, end: int) -> list[Segment]:
+        """The characters from `start` to `end` of a line in the colours of its tokens."""
+        segments, at, plain = [], 0, not row_style
+        for length, name in (*runs, (len(line), "")):
+            if text := line[max(at, start) : min(at + length, end)]:
                 style = self._style(name)
-                segments.append(Segment(line[at : at + length], style if plain else style + row_style))
-                at += length
-        strip = Strip([segment for segment in segments if segment.text], len(line) if line.isascii() else None)
-        if not (mark or value or self._query or span):
-            return strip
+                segments.append(Segment(text, style if plain else style + row_style))
+            at += length
+            if at >= end:
+                break
+        return segments
+
+    def _laid_over(
+        self,
+        strip: Strip,
+        row: int,
+        line: str,
+        mark: Mark | None,
+        value: Occurrence | None,
+        span: tuple[int, int] | None,
+    ) -> Strip:
+        """A row's text with what is marked in it."""
         for start, end in mark.ranges if mark else ():
             name = "code--fault" if mark is not None and mark.kind == "failed" else "code--word"
             strip = restyle(strip, line, start, end, self._style(name))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from textual._compositor import Compositor, CompositorUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -36,18 +34,27 @@ class ChangedRows(_Base):
         """Makes rows of the window, as wide as the widget, as things stand now."""
         raise NotImplementedError
 
-    def make_row(self, y: int) -> Strip:
-        """Row `y` of the window."""
-        return self.row_maker()(y)
+    def rows(self) -> Callable[[int], Strip]:
+        """Gives rows of the window as they are painted, which are remembered."""
+        width = self.size.width
+        make: Callable[[int], Strip] | None = None
+
+        def row(y: int) -> Strip:
+            nonlocal make
+            strip = None if self._checking else self._rows.get(y)
+            if strip is not None and strip.cell_length == width:
+                return strip
+            make = make or self.row_maker()
+            strip = make(y)
+            if not self._checking:  # else what is remembered is of before, and is still to be compared
+                self._rows[y] = strip
+            return strip
+
+        return row
 
     def row(self, y: int) -> Strip:
-        """Row `y` of the window as it is painted, which is remembered."""
-        if self._checking:  # what is remembered may be of before, and is still to be compared
-            return self.make_row(y)
-        strip = self._rows.get(y)
-        if strip is None or strip.cell_length != self.size.width:
-            strip = self._rows[y] = self.make_row(y)
-        return strip
+        """Row `y` of the window."""
+        return self.rows()(y)
 
     def render_line(self, y: int) -> Strip:
         """Row `y` for those who ask what is at a place of the window."""
@@ -55,21 +62,15 @@ class ChangedRows(_Base):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Rows of the window, without what Textual does for borders and the like."""
-        filtered = self.filtered()
-        strips = [filtered(self.row(y)) for y in crop.line_range]
-        whole = crop.column_span == (0, self.size.width)
-        return strips if whole else [strip.crop(*crop.column_span) for strip in strips]
-
-    def filtered(self) -> Callable[[Strip], Strip]:
-        """Makes rows what they have to be on this terminal, as where it has no colours."""
-        filters, background = self.get_line_filters(), self.background_colors[1]
-
-        def apply(strip: Strip) -> Strip:
+        row, filters, background = self.rows(), self.get_line_filters(), self.background_colors[1]
+        strips = []
+        for y in crop.line_range:
+            strip = row(y)
             for each in filters:
                 strip = strip.apply_filter(each, background)
-            return strip
-
-        return apply
+            strips.append(strip)
+        whole = crop.column_span == (0, self.size.width)
+        return strips if whole else [strip.crop(*crop.column_span) for strip in strips]
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Like `Widget.refresh`, narrowed to the rows that changed where the whole widget was meant."""
@@ -104,59 +105,3 @@ class ChangedRows(_Base):
                 changed.append(Region(0, y, width, 1))
         if changed:
             super().refresh(*changed)
-
-
-class Painter(Compositor):
-    """Textual's compositor, which for one row that changed goes through every row of every widget; here it is the rows
-    that changed, and the widgets that are seen there."""
-
-    def render_partial_update(self) -> CompositorUpdate | None:  # type: ignore[override]
-        """What is new on the screen since the last update."""
-        screen = self.size.region
-        regions = [found for region in self._dirty_regions if (found := region.intersection(screen))]
-        self._dirty_regions.clear()
-        if not regions:
-            return None
-        asked: dict[Widget, Callable[[int], Strip]] = {}
-        return Pieces([piece for span in self._regions_to_spans(regions) for piece in self._paint(*span, asked)])
-
-    def _paint(
-        self, y: int, x1: int, x2: int, asked: dict[Widget, Callable[[int], Strip]]
-    ) -> Iterator[tuple[int, int, Strip]]:
-        """The columns from `x1` to `x2` of row `y`: for each, what the frontmost widget there shows."""
-        missing = [(x1, x2)]
-        for widget, seen, region in self.layers_visible[y]:
-            behind = []
-            for start, end in missing:
-                left, right = max(start, seen.x), min(end, seen.right)
-                if left >= right:
-                    behind.append((start, end))
-                    continue
-                if widget not in asked:
-                    asked[widget] = _rows(widget, region)
-                strip = asked[widget](y - region.y)
-                yield left, y, strip.crop(left - region.x, right - region.x)
-                behind += [(a, b) for a, b in ((start, left), (right, end)) if a < b]
-            missing = behind
-            if not missing:
-                return
-
-
-def _rows(widget: Widget, region: Region) -> Callable[[int], Strip]:
-    """Gives the rows of a widget."""
-    if isinstance(widget, ChangedRows):
-        filtered, made = widget.filtered(), widget.row
-        return lambda row: filtered(made(row))
-    # Others are better asked once for all their rows.
-    return widget.render_lines(Region(0, 0, region.width, region.height)).__getitem__
-
-
-class Pieces(CompositorUpdate):
-    """Strips and the columns and rows at which they begin."""
-
-    def __init__(self, pieces: list[tuple[int, int, Strip]]) -> None:
-        self.pieces = pieces
-
-    def render_segments(self, console: Console) -> str:
-        """The pieces as a terminal takes them."""
-        return "".join(f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for x, y, strip in self.pieces)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from explorer.app import ExplorerApp
-from explorer.canvas import Canvas
+from explorer.canvas import Canvas, Painted
 from explorer.engine.messages import (
     CompileFinished,
     CompileRequest,
@@ -185,7 +185,15 @@ class CountingDriver(HeadlessDriver):
 
     def write(self, data: str) -> None:
         """Count what would go to the terminal."""
-        text = self.canvas.update() if self.canvas.draw(data) else data
+        self.count(self.canvas.update() if self.canvas.draw(data) else data)
+
+    def paint(self, pieces: Iterable[Painted], cursor: tuple[int, int]) -> None:
+        """Count what a frame would take there."""
+        self.canvas.paint(pieces, cursor)
+        self.count(self.canvas.update())
+
+    def count(self, text: str) -> None:
+        """Count it."""
         self.written += len(text.encode())
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import random
+import re
 
 import pyte
 import pytest
 
-from explorer.canvas import Canvas
+from explorer.canvas import Canvas, look
 from explorer.terminal import FRAME, Output
 
 RED, BLUE, PLAIN = "38;2;200;0;0;48;2;16;15;15", "1;38;2;0;0;200;48;2;16;15;15", "38;2;255;252;240;48;2;16;15;15"
@@ -64,6 +65,23 @@ def test_a_row_with_a_wide_character_is_written_as_a_whole() -> None:
     canvas = Canvas()
     written(canvas, at(1, 1, (PLAIN, "a\u4e2dbc")))
     assert "a\u4e2d" in written(canvas, at(1, 1, (PLAIN, "a\u4e2dbd")))
+
+
+def test_a_frame_that_is_not_text_is_drawn_as_one_that_is() -> None:
+    runs = [("a = ", look(PLAIN)), ("float", look(RED)), (" b", look(BLUE))]
+    text, cells = Canvas(), Canvas()
+    shown = written(text, at(3, 5, (PLAIN, "= "), (RED, "float"), (BLUE, " "), cursor=(2, 1)))
+    cells.paint([(2, 4, runs, 2, 10)], (1, 0))
+    assert cells.update() == shown
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "shown"), [(0, 4, "a\u4e2db"), (2, 4, " b"), (0, 2, "a "), (1, 3, "\u4e2d"), (3, 9, "b")]
+)
+def test_of_a_wide_character_that_is_cut_through_a_blank_is_left(start: int, end: int, shown: str) -> None:
+    canvas = Canvas()
+    canvas.paint([(0, 0, [("a\u4e2d", look(PLAIN)), ("b", look(RED))], start, end)], (0, 0))
+    assert re.sub(r"\x1b\[[\d;]*[mHC]", "", canvas.update()) == shown
 
 
 @pytest.mark.parametrize("data", ["\x1b[?1049h", "\x1b[?25l", "\x1b]52;c;dGV4dA==\x07", "\x07", "text", ""])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from explorer.highlight import Run
 from explorer.widgets.code_view import CodeView, moved
-from explorer.widgets.rows import Painter
+from explorer.widgets.painter import Painter
 from tests.explorer.explorer_support import CountingDriver, settled
 
 LINES = [f"%{i} = add %{i - 1}, %{i - 2} : vector<256 x f32>" for i in range(20_000)]
@@ -53,7 +53,7 @@ async def opened(lines: list[str]) -> AsyncIterator[tuple[CodeView, Pilot[None]]
 
 
 def row(view: CodeView, y: int) -> str:
-    return "".join(segment.text for segment in view.make_row(y)).rstrip()
+    return "".join(segment.text for segment in view.row_maker()(y)).rstrip()
 
 
 async def test_a_cursor_move_repaints_two_rows_and_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,13 +61,18 @@ async def test_a_cursor_move_repaints_two_rows_and_few_bytes(monkeypatch: pytest
         app = view.app
         assert isinstance(app, ViewApp)
         rendered: list[int] = []
-        made = view.row
+        made = view.rows
 
-        def recorded(y: int) -> Strip:
-            rendered.append(y)
-            return made(y)
+        def recorded() -> Callable[[int], Strip]:
+            row = made()
 
-        monkeypatch.setattr(view, "row", recorded)
+            def give(y: int) -> Strip:
+                rendered.append(y)
+                return row(y)
+
+            return give
+
+        monkeypatch.setattr(view, "rows", recorded)
         before = app.written
         view.action_move(1)
         await settled(pilot)

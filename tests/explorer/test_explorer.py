@@ -31,7 +31,7 @@ WRONG = DiagnosticView(
 
 
 def row(running: Explorer, pane: str, y: int) -> str:
-    return "".join(segment.text for segment in running.main.panes[pane].body.make_row(y)).rstrip()
+    return "".join(segment.text for segment in running.main.panes[pane].body.row_maker()(y)).rstrip()
 
 
 async def test_opening_compiles_and_fills_every_pane(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ async def test_a_failure_stands_at_its_place_and_keeps_the_last_good_panes(tmp_p
             assert e.main.panes[pane].body.stale  # type: ignore[union-attr]
         assert list(e.main.session.problems) == [WRONG]
         assert row(e, "source", 10).startswith("11    E "), "the gutter names the line"
-        underlined = [s.text for s in e.main.editor.make_row(10) if s.style is not None and s.style.underline]
+        underlined = [s.text for s in e.main.editor.row_maker()(10) if s.style is not None and s.style.underline]
         assert underlined == ["b"], "column 30 of the line"
         assert any(line.split()[0] == "FAILED" and "  tree  " in line for line in e.lines("stages"))
         assert "11:30 expected an expression" in "\n".join(e.lines("stages"))

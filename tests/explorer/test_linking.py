@@ -164,7 +164,7 @@ async def test_following_a_value(tmp_path: Path) -> None:
         assert followed(e, "cuda")[1] == "=mask[r] = offs[r] < n;"
         assert "%5 line 14 `mask = offs < n`" in e.line("#place")
         assert "defined 1x, used 3x here" in e.line("#place")
-        row = "".join(s.text for s in view(e).make_row(view(e).cursor - round(view(e).scroll_y)))
+        row = "".join(s.text for s in view(e).row_maker()(view(e).cursor - round(view(e).scroll_y)))
         assert row.startswith(">=%5 = cmp_lt"), "signs, not colours alone"
         await e.press("f")
         assert under_cursor(e).startswith("%6 = load")

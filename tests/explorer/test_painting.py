@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,13 +22,18 @@ SIZE = (160, 50)
 def painted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     """Counts the rows that are painted, by widget."""
     counts: Counter[str] = Counter()
-    row = ChangedRows.row
+    rows = ChangedRows.rows
 
-    def counted(self: ChangedRows, y: int) -> Strip:
-        counts[self.id or type(self).__name__] += 1
-        return row(self, y)
+    def counted(self: ChangedRows) -> Callable[[int], Strip]:
+        row = rows(self)
 
-    monkeypatch.setattr(ChangedRows, "row", counted)
+        def give(y: int) -> Strip:
+            counts[self.id or type(self).__name__] += 1
+            return row(y)
+
+        return give
+
+    monkeypatch.setattr(ChangedRows, "rows", counted)
     yield counts
 
 

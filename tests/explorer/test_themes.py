@@ -211,10 +211,10 @@ async def test_without_colours_everything_is_still_told_apart(tmp_path: Path, mo
         assert all(style.color is None or style.color.is_default for style in styles)
         view = e.main.panes["ssa"].body
         assert isinstance(view, CodeView)
-        cursor, other = view.make_row(1), view.make_row(3)
+        cursor, other = view.row_maker()(1), view.row_maker()(3)
         assert all(segment.style is not None and segment.style.underline for segment in list(cursor)[2:])
         assert not any(segment.style is not None and segment.style.underline for segment in other)
-        heading = e.main.panes["ssa"].heading.make_row(0)
+        heading = e.main.panes["ssa"].heading.row_maker()(0)
         assert all(segment.style is not None and segment.style.reverse for segment in heading)
         await e.press("T")
         assert e.app.screen is e.main, "there is nothing to choose"
