@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from explorer.model.keys import SIGNS, rebound
+from mytriton.records import dataclass
 
 #: Where the letter keys of an action work: in every pane that is not being typed in, or in a listing. The keys of the
 #: editor's actions are the editor's own.

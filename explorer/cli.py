@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +23,7 @@ from explorer.reading import BadInput as BadInput
 from explorer.reading import Misused as Misused
 from explorer.reading import files_of, is_bundle, read_source
 from explorer.reading import unknown as unknown
+from mytriton.records import dataclass
 from mytriton.target import BACKENDS, CHIPS
 
 if TYPE_CHECKING:

@@ -3,13 +3,12 @@ from them, so that every text has the contrast its theme promises on every backg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import Theme
 
 from explorer.model.theme_names import TERMINAL
+from mytriton.records import dataclass
 
 #: WCAG's least contrast of text (AA), and that of the high-contrast themes (AAA).
 READABLE, HIGH = 4.5, 7.0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from mytriton.records import dataclass
 
 _PREFIX = "MYTRITON_EXPLORER_"
 

@@ -7,7 +7,6 @@ import os
 import sys
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Literal
@@ -17,6 +16,7 @@ from explorer.model.result import NOT_IMPORTED, DiagnosticView, ExampleInfo
 from mytriton.decorated import Decorated
 from mytriton.diagnostics import MytritonError
 from mytriton.launch import JITFunction
+from mytriton.records import dataclass
 
 
 def _directory() -> str:

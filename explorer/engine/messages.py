@@ -6,13 +6,14 @@ request's generation, so that what is stale can be told from what is current.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from explorer.engine.requests import CompileRequest as CompileRequest
 from explorer.engine.requests import ReproduceRequest as ReproduceRequest
 from explorer.engine.requests import RunRequest as RunRequest
 from explorer.model.result import ChildFailure, ExampleInfo, ModuleInfo, RunReport, StageView
+from mytriton.records import dataclass
 
 #: Stages made by the tools child: when somebody looks at them, or (`background`) when there is nothing else to do.
 SLOW_STAGES = ("cubin", "sass", "asm")

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from mytriton.records import dataclass
 
 PANES = ("source", "tree", "ssa", "cuda", "mlir", "asm", "stages", "problems", "run")
 

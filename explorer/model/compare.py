@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 
 from explorer.model.backend_result import Result
@@ -12,6 +11,7 @@ from explorer.model.resources import NUMBERS, WORDS, Figures, delta, figures
 from explorer.model.result import StageView
 from explorer.model.session import Session
 from explorer.model.units import seconds_text
+from mytriton.records import dataclass
 
 _WIDTH = 26
 

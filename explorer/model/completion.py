@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from explorer.model import language, scope
 from explorer.model.editing import Place
 from explorer.model.language import Entry
 from explorer.model.scope import Code
+from mytriton.records import dataclass
 
 _WORD = string.ascii_letters + string.digits + "_"
 #: Rows that are looked back at for the bracket that opens a call.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from platformdirs import user_config_path
 
 from explorer.model.presets import PRESETS
 from explorer.model.theme_names import THEMES
+from mytriton.records import dataclass
 from mytriton.target import BACKENDS, CHIPS
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
+
+from mytriton.records import dataclass
 
 Kind = Literal["same", "removed", "added", "changed", "moved from", "moved to"]
 

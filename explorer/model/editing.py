@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from mytriton.records import dataclass
 
 #: Columns of one level, if nobody says otherwise.
 INDENT = 4

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 
 from explorer.model import panes
 from explorer.model.replacing import Lines, Search
 from explorer.model.session import Session
+from mytriton.records import dataclass
 
 #: Lines that are looked through at once, seconds that an expression may take for them, and lines that are listed.
 CHUNK, LONGEST, MOST = 400, 0.04, 2000
@@ -61,7 +62,7 @@ def query(text: str, regex: bool) -> Search:
     return Search(text, case=letters != letters.lower(), regex=regex)
 
 
-@dataclass
+@dataclass()
 class Finding:
     """A search under way. `rows` is what to show: headings of texts, with no place, above the lines that match."""
 

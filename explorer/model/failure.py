@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from explorer.model.backend_result import Result
 from explorer.model.result import DiagnosticView, LineView, StageView
 from explorer.model.story import Mark
+from mytriton.records import dataclass
 
 #: First lines that only say who failed; what follows says why.
 _WHO = re.compile(r"^(MLIR stage '.*' failed:|NVRTC: .*|(nvJitLink|ptxas|nvdisasm) failed .*)$")

@@ -12,7 +12,6 @@ import tempfile
 import time
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -20,6 +19,7 @@ from platformdirs import user_state_path
 
 from explorer.model.paths import real
 from explorer.model.source_text import Form, decode, encode
+from mytriton.records import dataclass
 
 
 def write_atomically(path: Path, data: bytes, mode: int) -> None:

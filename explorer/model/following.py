@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from explorer.model.backend_result import Result
 from explorer.model.result import ChangeView, LineView, StageView
 from explorer.model.values import Occurrence, Values
+from mytriton.records import dataclass
 
 Lines = Sequence[LineView]
 Kept = TypeVar("Kept")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from mytriton.records import dataclass
 
 #: Positions kept.
 _LONGEST = 100

@@ -6,10 +6,10 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.model.paths import typed
+from mytriton.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

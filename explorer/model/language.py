@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
+
+from mytriton.records import dataclass
 
 LANGUAGE = "mytriton.language"
 LIBDEVICE = "mytriton.language.extra.libdevice"

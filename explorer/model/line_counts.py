@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from explorer.model import panes
 from explorer.model.links import links_of
 from explorer.model.session import Session
+from mytriton.records import dataclass
 
 #: The panes whose listings can be counted; of those that were not in focus yet, the first that has one is.
 COUNTED = ("asm", "mlir", "cuda", "ssa")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from explorer.model.result import Frame, LineView
+from mytriton.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

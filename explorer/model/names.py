@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from mytriton.records import dataclass
 
 #: `declares`: the value begins here; `writes`: a variable is set; `binds`: it begins inside the braces that the line
 #: opens (a loop's variable, a function's parameters); `reads`: a use.

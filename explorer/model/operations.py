@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from explorer.model.backend_result import Result
+from mytriton.records import dataclass
 
 _OPERATION = re.compile(r"^\s*(?:%\w+(?:, %\w+)* = )?([a-z_]\w*)\b(?!:)")
 

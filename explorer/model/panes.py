@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from textwrap import shorten
 
 from explorer.model import report, runs
@@ -13,6 +12,7 @@ from explorer.model.result import LineView, StageView
 from explorer.model.session import Session
 from explorer.model.stages import stage_list
 from explorer.model.story import Mark, Mode, changed_stage, told
+from mytriton.records import dataclass
 
 TITLES = {
     "source": "source",

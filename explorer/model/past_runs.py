@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha1
 
 from explorer.model.measured import BenchView
 from explorer.model.result import RunReport
 from explorer.model.units import change, number, percent, seconds_text
+from mytriton.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from explorer.model.session import Session
+from mytriton.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

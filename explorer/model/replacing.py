@@ -8,11 +8,11 @@ import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import accumulate
 from types import FrameType
 
 from explorer.model.editing import Place
+from mytriton.records import dataclass
 
 #: Seconds that an expression may take: some take for ever, and nothing else happens meanwhile.
 LONGEST = 0.25

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 from explorer.model.result import StageView
+from mytriton.records import dataclass
 
 _LIMITS = re.compile(r"limited by (.+)")
 

@@ -6,12 +6,13 @@ from 1, in characters of the *file* being edited; a place that is not in that fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from explorer.model.measured import BenchView, TuningView
 from explorer.model.measured import OutputReport as OutputReport
 from explorer.model.measured import StepView as StepView
+from mytriton.records import dataclass
 
 Status = Literal["ok", "no change", "failed", "crashed", "skipped", "cached"]
 

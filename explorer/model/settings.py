@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from mytriton.records import dataclass
 
 #: Options of the target besides backend, chip and number of warps, with what they may be; the first is what is
 #: compiled for where nobody says so.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from dataclasses import dataclass
+
+from mytriton.records import dataclass
 
 #: What ends a line of Python. Not a form feed or U+2028, at which `str.splitlines` cuts too.
 _LINE_END = re.compile("\r\n|\r|\n")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from explorer.model.backend_result import Result
 from explorer.model.diff import Range, Row, diff
 from explorer.model.result import LineView, StageView
+from mytriton.records import dataclass
 
 Mode = Literal["text", "diff", "log", "pin"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from explorer.model import sass
 from explorer.model.names import Name, scanner
 from explorer.model.result import LineView
+from mytriton.records import dataclass
 
 #: How a name is told from another value of the same name: in these languages by the braces it stands in, in these by
 #: the function, in SASS by the order of the listing; elsewhere a name is one value.

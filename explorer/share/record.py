@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import platform
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -13,6 +13,7 @@ from explorer.model.backend_result import Result
 from explorer.model.past_runs import Entry, PastRuns
 from explorer.model.result import ModuleInfo, RunReport, StageView
 from explorer.model.session import Session, Settings
+from mytriton.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -14,6 +13,7 @@ from textual.widget import Widget
 from explorer.highlight import tokenizer
 from explorer.widgets.rows import ChangedRows
 from explorer.widgets.syntax import syntax_styles
+from mytriton.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,13 +110,17 @@ def nodes(tree: ast.AST) -> list[ast.AST]:
     """A node and all in it, as `ast.walk` gives them in twice the time: a file is walked at each key press."""
     found = [tree]
     for node in found:  # which grows
-        for name in node._fields:
-            child = getattr(node, name)
-            if isinstance(child, ast.AST):
-                found.append(child)
-            elif isinstance(child, list):
+        for child in vars(node).values():
+            kind = type(child)
+            if kind is list:
                 found += [item for item in child if isinstance(item, ast.AST)]
+            elif kind not in _NO_NODES and isinstance(child, ast.AST):
+                found.append(child)
     return found
+
+
+#: Types of what syntax nodes hold besides nodes; and contexts, which are nodes of which nobody asks.
+_NO_NODES = frozenset([int, str, float, bool, type(None), ast.Load, ast.Store, ast.Del])
 
 
 def functions(tree: ast.AST) -> Iterator[tuple[FunctionNode, tuple[FunctionNode, ...]]]:
