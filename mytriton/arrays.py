@@ -42,6 +42,17 @@ DTYPES: dict[ScalarType, np.dtype[Any]] = {
 }
 
 
+#: The bits of the NaN that conversions to 8-bit floats make; `ml_dtypes` has others.
+FLOAT8_NAN = np.uint8(0x7F)
+
+
+def constant(value: bool | int | float, element: ScalarType) -> np.ndarray[Any, Any]:
+    """A number as an array without axes, of an element type that holds it."""
+    if element.is_float8 and value != value:
+        return np.array(FLOAT8_NAN).view(DTYPES[element])
+    return np.array(value, DTYPES[element])
+
+
 _NAMES: dict[np.dtype[Any], str] = {dtype: dtype.name for dtype in DTYPES.values()}
 
 

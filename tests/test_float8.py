@@ -113,6 +113,21 @@ def test_scalar_arguments(run, dtype):
 
 
 @triton.jit
+def nan_kernel(x, out):
+    tl.store(out, float("nan"))
+    tl.store(out + 1, tl.full((), float("nan"), tl.float32).to(out.dtype.element_ty))
+    tl.store(out + 2, tl.load(x).to(out.dtype.element_ty))
+
+
+@on_every_backend
+@pytest.mark.parametrize("dtype", FORMATS, ids=str)
+def test_nan_is_the_same_whoever_makes_it(run, dtype):
+    out = np.zeros(3, dtype)
+    run(nan_kernel, 1, np.full(1, -np.nan, np.float32), out)
+    assert out.tobytes() == b"\x7f\x7f\x7f"
+
+
+@triton.jit
 def scaled_batch_kernel(a, sa, b, c, sc, d, out, product):
     """Batches, packed along M, a scale of float8e4nv for each 16, and bits for floats; exponents at the ends."""
     i, m, k, n = tl.arange(0, 2)[:, None, None], tl.arange(0, 16), tl.arange(0, 32), tl.arange(0, 4)

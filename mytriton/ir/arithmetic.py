@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mytriton.arrays import DTYPES as DTYPES  # the element types' NumPy types, also for users of this module
+from mytriton.arrays import FLOAT8_NAN, constant
 from mytriton.ir import ops
 from mytriton.ir.core import Op
 from mytriton.ir.functions import FUNCTIONS
@@ -48,10 +49,6 @@ def _float_to_int(x: Array, to: np.dtype[Any]) -> Array:
     truncated = np.trunc(np.where(inside, wide, 0.0)).astype(to)
     lowest, zero, highest = (to.type(n) for n in (info.min, 0, info.max))
     return np.where(inside, truncated, np.where(wide >= limit, highest, np.where(wide < low, lowest, zero)))
-
-
-#: The bits of the NaN that conversions to float8 make.
-FLOAT8_NAN = np.uint8(0x7F)
 
 
 def convert(x: Array, to: ScalarType) -> Array:
@@ -130,7 +127,7 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _constant(op: ops.Constant) -> Array:
-    return np.array(op.value, DTYPES[op.type])
+    return constant(op.value, op.type)
 
 
 def _cast(op: ops.Cast, source: Array) -> Array:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mytriton.arrays import DTYPES
+from mytriton.arrays import constant
 from mytriton.types import PointerType, ScalarType, Type, element_of, f32, f64, i1
 
 _NAMES = {
@@ -70,4 +70,4 @@ def _float(value: float, type_: ScalarType) -> str:
 
 def float_bits(value: float, type_: ScalarType) -> int:
     """The bits of a float constant of the given type."""
-    return int(np.array(value, DTYPES[type_]).view(f"u{type_.bytes}"))
+    return int(constant(value, type_).view(f"u{type_.bytes}"))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from mytriton.arrays import DTYPES
+from mytriton.arrays import constant
 from mytriton.ir import ops
 from mytriton.ir.core import Op
 from mytriton.types import ScalarType, i1
@@ -34,10 +34,10 @@ def literal(value: bool | int | float, type_: ScalarType) -> str:
         return str(int(value))
     value = float(value)
     if type_.is_float8:  # held as its bits
-        return str(int(np.array(value, DTYPES[type_]).view(np.uint8)))
+        return str(int(constant(value, type_).view(np.uint8)))
     if math.isfinite(value) and float(text := f"{value:.6e}") == value:
         return text
-    bits = np.array(value, dtype=DTYPES[type_]).tobytes()
+    bits = constant(value, type_).tobytes()
     return f"0x{int.from_bytes(bits, 'little'):0{2 * len(bits)}X}"
 
 
