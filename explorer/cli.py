@@ -21,7 +21,7 @@ from explorer.model.settings import Settings
 from explorer.model.theme_names import THEMES
 from explorer.reading import BadInput as BadInput
 from explorer.reading import Misused as Misused
-from explorer.reading import files_of, is_bundle, read_source
+from explorer.reading import config_number, files_of, is_bundle, read_source
 from explorer.reading import unknown as unknown
 from mytriton.records import dataclass
 from mytriton.target import BACKENDS, CHIPS
@@ -39,7 +39,8 @@ Story = Literal["text", "diff", "log"]
 @dataclass(frozen=True)
 class Options:
     """The command line. `text` is the file's content; `example` is a number or a label as given, None if it was not.
-    `out` is the file to write, `bundle` what the file holds if it is one: `path` is then that of its source."""
+    `choice` numbers a config of `autotune`, `out` is the file to write, `bundle` what the file holds if it is one:
+    `path` is then that of its source."""
 
     path: str
     text: str
@@ -67,6 +68,7 @@ class Options:
     overwrite: bool = False
     seconds: float = 1.0
     others: tuple[str, ...] = ()
+    choice: int | None = None
 
     def settings(self) -> Settings:
         """What the UI starts with."""
@@ -82,6 +84,7 @@ class Options:
             self.defines,
             self.signature,
             self.execute,
+            config=self.choice,
         )
 
 
@@ -173,6 +176,7 @@ def parse(argv: Sequence[str]) -> Options:
         overwrite=found.overwrite,
         seconds=_seconds(found.seconds),
         others=tuple(others),
+        choice=config_number(found.config),
     )
     if is_bundle(found.file):
         return _of_bundle(options, found)
@@ -219,6 +223,8 @@ def _mode(found: Namespace) -> Mode:
         mode in ("stages", "tune", "reproduce", "svg") or (mode == "print" and (found.diff or found.log))
     ):
         raise Misused(f"--compare A cannot go with {'--diff or --log' if mode == 'print' else f'--{mode}'}")
+    if found.config is not None and mode == "tune":
+        raise Misused("--config says what --tune chooses; leave one of them away")
     if found.size is not None and mode != "svg":
         raise Misused("--size says how large the picture of --svg is; give both")
     if found.overwrite and mode not in ("report", "svg", "bundle"):
@@ -257,6 +263,7 @@ def _of_bundle(options: Options, found: Namespace) -> Options:
         "--example": found.example,
         "--chip": found.chip,
         "-D": found.defines,
+        "--config": found.config,
         "--num-warps": found.num_warps,
         "--signature": found.signature,
         "--reproduce": found.reproduce,
@@ -286,6 +293,7 @@ def _of_bundle(options: Options, found: Namespace) -> Options:
         num_warps=b.num_warps,
         defines=b.defines,
         signature=b.signature,
+        choice=b.config,
         bundle=bundle,
         bundle_path=found.file,
     )

@@ -58,6 +58,9 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--backend", metavar="|".join(BACKENDS), help="default: $MYTRITON_BACKEND, else cuda")
     what.add_argument("--chip", metavar="CHIP", help="NVIDIA architecture (default: sm_90)")
     what.add_argument("-D", dest="defines", metavar="NAME=VALUE", action="append", default=[], help="a constexpr")
+    what.add_argument(
+        "--config", metavar="N", help="a config that @autotune chooses from, by number, from 0 (default: the example's)"
+    )
     what.add_argument("--num-warps", metavar="N", help="warps that share a program (default: the example's, else 4)")
     what.add_argument(
         "--signature", metavar="SIG", default="", help='argument types, such as "*fp32:16, *fp32, i32, 64"'

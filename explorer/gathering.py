@@ -12,6 +12,7 @@ from explorer.cli import Options, defines
 from explorer.engine import messages as m
 from explorer.engine.client import SLOW_STAGES, Engine
 from explorer.engine.git import NotThere, last_commit
+from explorer.model.configs import numbered
 from explorer.model.pin import Variant
 from explorer.model.result import NOT_IMPORTED, DiagnosticView, KernelInfo, ModuleInfo, RunReport
 from explorer.model.session import BACKENDS, Session
@@ -135,7 +136,14 @@ class Gathering:
         raise unknown("example", wanted, [f"{i} ({label})" for i, label in enumerate(labels)])
 
     def select(self, kernel: KernelInfo, example: int) -> None:
-        """Be about that kernel and example."""
+        """Be about that kernel and example. Raises `BadInput` if it has no such config."""
+        choice = self.options.choice
+        if choice is not None and choice >= len(kernel.configs) and self.options.bundle is None:
+            if not kernel.configs:
+                raise BadInput(
+                    f"--config {choice}: {kernel.name} is not autotuned; put @autotune(configs, key) above @jit"
+                )
+            raise unknown("config", str(choice), numbered(kernel.configs))
         self.session.kernel, self.session.example = kernel.name, example
 
     # Compiling

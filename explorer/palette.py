@@ -15,6 +15,7 @@ from textual.worker import Worker
 from explorer.actions import ACTIONS, shown_keys
 from explorer.model import kernels, operations, panes
 from explorer.model.arrangement import PANES
+from explorer.model.configs import numbered
 from explorer.model.kernel_files import kernel_files
 from explorer.model.paths import absolute, real
 from explorer.model.presets import PRESETS
@@ -98,6 +99,9 @@ class Commands(Provider):
             yield f"Chip: {chip}", partial(screen.select_target, chip=chip), ""
         for warps in WARPS:
             yield f"Warps: {warps}", partial(screen.select_target, num_warps=warps), ""
+        info = session.kernel_info
+        for number, text in enumerate(numbered(info.configs) if info is not None else ()):
+            yield f"Config: {text}", partial(screen.select_target, config=number), ""
         for preset in PRESETS:
             yield f"Layout: {preset}", partial(screen.choose_layout, preset), ""
         for pane in PANES:

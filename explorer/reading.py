@@ -78,3 +78,10 @@ def read_source(path: str) -> str:
         raise BadInput(f"{path} is not {error.encoding} text, at line {line}; {hint}") from None
     except UnicodeError as error:
         raise BadInput(f"{path}: {error}") from None
+
+
+def config_number(text: str | None) -> int | None:
+    """The number of a config; raises `BadInput`."""
+    if text is None or text.isdecimal():
+        return None if text is None else int(text)
+    raise BadInput(f"--config {text}: configs of @autotune go by number, from 0, in the order they are written in")

@@ -231,7 +231,7 @@ class Engine:
         self._on_event(m.ChildFailed(job.generation, failure))
         if isinstance(job, m.DescribeJob):
             info = ExampleInfo("", error=failure.cause)
-            described = m.Described(job.generation, job.kernel, job.example, info, job.values)
+            described = m.Described(job.generation, job.kernel, job.example, info, job.values, job.config)
             self._file.described(described, announce=self._forced)
         else:
             self._file.loading_failed(job, failure)

@@ -11,6 +11,7 @@ from typing import Any
 from explorer.engine import arguments, reading
 from explorer.engine import messages as m
 from explorer.engine.child import Channel
+from explorer.engine.configs import filled_in
 from explorer.engine.plain import from_plain
 from explorer.engine.views import diagnostic_view, stage_view
 from explorer.model.result import ExampleInfo, LineView, StageView
@@ -100,6 +101,7 @@ class Worker:
         try:
             module = self._read(job)
             kernel = reading.choose_kernel(module, request.kernel)
+            job = filled_in(kernel, job)
             specialization, self._guessed = self._specialization(kernel, job)
         except CompileError as error:
             if not job.slow:
@@ -151,6 +153,7 @@ class Worker:
     def _prepared(self, job: m.CompileJob) -> tuple[Kernel, Compilation]:
         """The kernel of a job, and its compilation for the job's first backend."""
         kernel = reading.choose_kernel(self._read(job), job.request.kernel)
+        job = filled_in(kernel, job)
         specialization, _ = self._specialization(kernel, job)
         return kernel, self._compilation(kernel, specialization, _target(job, job.request.backends[0]))[0]
 

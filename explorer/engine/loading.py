@@ -12,6 +12,7 @@ from types import ModuleType, TracebackType
 from typing import Any, Literal
 
 from explorer.engine.plain import plain
+from explorer.model.configs import ConfigView
 from explorer.model.result import NOT_IMPORTED, DiagnosticView, ExampleInfo
 from mytriton.decorated import Decorated
 from mytriton.diagnostics import MytritonError
@@ -73,6 +74,13 @@ class Loaded:
         found = self.kernel(kernel)
         tuner = found.tuner if isinstance(found, Decorated) else None
         return tuple(tuner.chosen) if tuner is not None else ()
+
+    def configs(self, kernel: str) -> tuple[ConfigView, ...]:
+        """What it chooses from."""
+        found = self.kernel(kernel)
+        tuner = found.tuner if isinstance(found, Decorated) else None
+        configs = tuner.configs if tuner is not None else ()
+        return tuple(ConfigView(plain(c.kwargs), c.num_warps, c.num_stages) for c in configs)
 
     def names(self) -> dict[str, Any]:
         """The module's numbers, strings and constexprs, as JSON."""

@@ -121,6 +121,7 @@ class Described:
     example: int
     info: ExampleInfo
     values: dict[str, Any] = field(default_factory=dict)
+    config: int | None = None
 
 
 Event: TypeAlias = (
@@ -168,6 +169,7 @@ class DescribeJob:
     kernel: str
     example: int
     values: dict[str, Any] = field(default_factory=dict)
+    config: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

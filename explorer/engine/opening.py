@@ -22,8 +22,8 @@ def later(call: Callable[..., None], *args: object) -> None:
     asyncio.get_running_loop().call_later(PATIENCE / 4, call, *args)
 
 
-def _key(kernel: str, example: int, values: dict[str, Any]) -> str:
-    return repr((kernel, example, sorted(values.items())))
+def _key(kernel: str, example: int, values: dict[str, Any], config: int | None) -> str:
+    return repr((kernel, example, sorted(values.items()), config))
 
 
 class Opening:
@@ -45,7 +45,7 @@ class Opening:
         self._on_event, self._on_known, self._on_job = on_event, on_known, on_job
         self._import_failure: tuple[DiagnosticView, ...] = ()
         self._module: ModuleInfo | None = None
-        self._with_values: dict[str, ExampleInfo] = {}  # examples described with other values than their own
+        self._with_values: dict[str, ExampleInfo] = {}  # examples in a config or with other values than their own
 
     def open(self, generation: int, path: str, text: str, execute: bool) -> None:
         """The file was opened or saved."""
@@ -86,10 +86,12 @@ class Opening:
             return None
         example = kernel.examples[request.example]
         values = {name: value for name, value in request.values.items() if name in example.values}
-        if values:
-            example = self._with_values.get(_key(kernel.name, request.example, values), ExampleInfo(example.label))
+        config = request.config
+        if values or config is not None:
+            key = _key(kernel.name, request.example, values, config)
+            example = self._with_values.get(key, ExampleInfo(example.label))
         if not example.described and not self._runner.has(m.DescribeJob):
-            job = m.DescribeJob(self.generation, module.path, module.text, kernel.name, request.example, values)
+            job = m.DescribeJob(self.generation, module.path, module.text, kernel.name, request.example, values, config)
             self._runner.submit(job, self._limits.import_s)
         return example
 
@@ -114,8 +116,9 @@ class Opening:
         module = self._module
         if module is None or message.generation != self.generation:
             return
-        if message.values:
-            self._with_values[_key(message.kernel, message.example, message.values)] = message.info
+        if message.values or message.config is not None:
+            key = _key(message.kernel, message.example, message.values, message.config)
+            self._with_values[key] = message.info
         else:
             self._module = module = module.with_example(message.kernel, message.example, message.info)
         self._on_event(message)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from explorer.engine.configs import written
 from explorer.engine.plain import from_plain
 from explorer.engine.views import diagnostic_view
 from explorer.model.result import KernelInfo, ModuleInfo, ParamView
@@ -113,7 +114,8 @@ def _kernel_info(kernel: Kernel, module: Module) -> KernelInfo:
     at = next((i for i, line in enumerate(lines) if line.lstrip().startswith(("def ", "async def "))), 0)
     params = tuple(_param_view(p) for p in kernel.params)
     first, helper = kernel.unit.first_line, _is_helper(kernel, module)
-    return KernelInfo(kernel.name, first + at, params, helper=helper, lines=len(kernel.unit.text.rstrip().split("\n")))
+    lines_ = len(kernel.unit.text.rstrip().split("\n"))
+    return KernelInfo(kernel.name, first + at, params, helper=helper, lines=lines_, configs=written(kernel))
 
 
 def _param_view(param: KernelParam) -> ParamView:

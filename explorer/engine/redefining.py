@@ -1,4 +1,5 @@
-"""An example as the form has it: with other values, constexprs, types and options than the file says."""
+"""An example as the form has it: with other values, constexprs, types and options than the file says, or in one of the
+configs that its kernel's `autotune` chooses from."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from explorer.engine.messages import RunRequest
 from explorer.engine.plain import TYPE_NAMES, from_plain, plain, to_plain
 from explorer.model.result import ExampleInfo
 from mytriton.arrays import DTYPES, copied
+from mytriton.decorated import Decorated
+from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example, ExampleCase
 from mytriton.frontend.kernel import MISSING
 from mytriton.launch import JITFunction
@@ -25,6 +28,25 @@ def with_values(case: ExampleCase, values: Mapping[str, Any]) -> ExampleCase:
     """The example called with other values, of those it has."""
     known = {name: from_plain(value) for name, value in values.items() if name in case.values}
     return replace(case, values={**case.values, **known})
+
+
+def in_config(kernel: JITFunction, case: ExampleCase, number: int | None) -> ExampleCase:
+    """The example with what a config gives its arguments, whatever it says of them itself."""
+    if number is None:
+        return case
+    tuner = kernel.tuner if isinstance(kernel, Decorated) else None
+    if tuner is None or number >= len(tuner.configs):
+        count = f"{len(tuner.configs)} configs" if tuner is not None else "no configs; put @autotune above @jit"
+        raise LaunchError(f"there is no config {number}: `{kernel.name}` has {count}")
+    config = tuner.configs[number]
+
+    @functools.wraps(case.function)
+    def build(**values: Any) -> Example:
+        example = replace(case, values=values).build()
+        args = {**example.args, **config.arguments(kernel.arg_names)}
+        return replace(example, args=args, options={**example.options, "num_warps": config.num_warps})
+
+    return replace(case, function=build)
 
 
 def info(kernel: JITFunction, case: ExampleCase, example: Example) -> ExampleInfo:

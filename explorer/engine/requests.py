@@ -15,7 +15,8 @@ class CompileRequest:
     `backends` are compiled in order: the visible one first. `kernel` None is the first of the file. Types come from
     `defines` (constexprs as plain values), `types` (by name) or `signature` (all of them) in Triton's notation, the
     example's number, annotations and defaults. `values` are given to the example's function in place of its own;
-    `options` are those of the target, `num_warps` is one: what is not given is the example's.
+    `options` are those of the target, `num_warps` is one: what is not given is the example's. `config` numbers the
+    config of the kernel's `autotune` that it is in, whatever the example says.
 
     `wanted` names slow stages that somebody looks at; without
     them a compilation stops at the last quick one; `background` names, by backend, those that nobody looks at and that
@@ -40,6 +41,7 @@ class CompileRequest:
     types: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    config: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,8 @@ class RunRequest:
     """Run one example of a kernel on a backend and check it. With `fallback` a backend that cannot run here is replaced
     by `cpu`, or `interp` where that one cannot either, and the report says so. With `every_stage` it is run after every
     stage, to find the one that breaks the numbers; with `bench` it is checked and then timed for `seconds`; with `tune`
-    all configs of its kernel are timed instead. Inputs of other types than `types` or `signature` want are converted,
-    and the report says so."""
+    all configs of its kernel are timed instead, with `config` it runs in that one. Inputs of other types than `types`
+    or `signature` want are converted, and the report says so."""
 
     path: str
     text: str
@@ -67,6 +69,7 @@ class RunRequest:
     types: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    config: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

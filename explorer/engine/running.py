@@ -13,7 +13,7 @@ from explorer.engine import messages as m
 from explorer.engine import reading
 from explorer.engine.child import Abandoned, Channel
 from explorer.engine.loading import Loaded, LoadFailed, described, load, print_own_frames
-from explorer.engine.redefining import Redefined, info, with_values
+from explorer.engine.redefining import Redefined, in_config, info, with_values
 from explorer.engine.reporting import benched, checked, diagnosed, located, tuned
 from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
 from mytriton import backends
@@ -48,7 +48,7 @@ class Worker:
             self._channel.send(m.ModuleRead(job.generation, self._load(job)))
         elif isinstance(job, m.DescribeJob):
             info = self._describe(job)
-            self._channel.send(m.Described(job.generation, job.kernel, job.example, info, job.values))
+            self._channel.send(m.Described(job.generation, job.kernel, job.example, info, job.values, job.config))
         else:
             self._channel.send(m.RunFinished(job.generation, self._run(job.request)))
 
@@ -64,7 +64,10 @@ class Worker:
                 loaded = self._execute(job.path, job.text)
             except LoadFailed as failure:
                 return replace(read, diagnostics=(failure.finding,))
-        kernels = tuple(replace(k, examples=loaded.examples(k.name), tuned=loaded.tuned(k.name)) for k in read.kernels)
+        kernels = tuple(
+            replace(k, examples=loaded.examples(k.name), tuned=loaded.tuned(k.name), configs=loaded.configs(k.name))
+            for k in read.kernels
+        )
         return replace(read, kernels=kernels, executed=True, seconds=clock.seconds, names=loaded.names(), text=job.text)
 
     def _execute(self, path: str, text: str) -> Loaded:
@@ -90,7 +93,7 @@ class Worker:
             if kernel is None or job.example >= len(kernel.examples):
                 return ExampleInfo("", error="the file has no such example when it is executed")
             case = kernel.examples[job.example]
-            case = with_values(case, job.values)
+            case = in_config(kernel, with_values(case, job.values), job.config)
             label = case.label
             self._channel.enter("inputs", f"building the inputs of {label}")
             return info(kernel, case, case.build())
@@ -138,7 +141,7 @@ class Worker:
             if not backend:
                 return replace(report, message=reason, unavailable=True)
             note = f"ran on the {backend} backend, not on {request.backend}: {reason}"
-        again = Redefined(kernel, request, kernel.examples[request.example])
+        again = Redefined(kernel, request, in_config(kernel, kernel.examples[request.example], request.config))
         case, told = again.case, f"{kernel.name}, {again.case.label}, on backend {backend}"
         if request.tune:
             found = tuned(kernel, case, request, backend, Told(self._channel, f"tuning {told}"))

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from explorer.model.literals import literal
+from explorer.model.configs import STAGES, ConfigView
+from explorer.model.literals import literal, plain_text
 from explorer.model.result import ExampleInfo, ParamView
 from explorer.model.session import BACKENDS, Session
 from explorer.model.settings import CHOICES, WARPS, Settings
 from mytriton.frontend.names import SIGNATURE_TYPES, split_signature
 from mytriton.target import CHIPS
 
-#: What a field is about: a runtime parameter's type, a constexpr, a value of the example, or one of `choices`.
-Kind = Literal["type", "constexpr", "value", "choice"]
+#: What a field is about: a runtime parameter's type, a constexpr, a value of the example, the number of a config of
+#: `autotune`, or one of `choices`.
+Kind = Literal["type", "constexpr", "value", "config", "choice"]
+#: The kinds that are one of `choices`.
+CHOSEN = ("config", "choice")
 _DIVISIBLE = ":16"
 _NO_LITERALS = ("inf", "-inf", "nan")
+#: In no config, but as the example, or the first of them where that says nothing.
+NO_CONFIG = "as it is"
 
 
 @dataclass
@@ -31,6 +38,7 @@ class Field:
     base: str
     good: str = ""
     choices: tuple[str, ...] = ()
+    notes: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.good = self.good or self.text
@@ -46,7 +54,7 @@ class Field:
     @property
     def problem(self) -> str:
         """What is wrong with the text."""
-        if self.kind == "choice":
+        if self.kind in CHOSEN:
             return "" if self.text in self.choices else f"one of {', '.join(self.choices)}"
         if not self.text:
             return "is not given"
@@ -102,17 +110,6 @@ def _type_problem(text: str) -> str:
     return "only integers and pointers take :16" if known and element.kind != "int" and text[0] != "*" else ""
 
 
-def plain_text(value: Any) -> str:
-    """A plain value (see `ExampleInfo`) as it is written."""
-    if isinstance(value, dict):
-        ((kind, inner),) = value.items()
-        if kind == "tuple":
-            items = [plain_text(item) for item in inner]
-            return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-        return str(inner) if kind == "dtype" else plain_text(inner)
-    return repr(value)
-
-
 def _plain(text: str) -> Any:
     """The plain value of a text that `is_value`, or names a type."""
     if text in SIGNATURE_TYPES:
@@ -135,23 +132,39 @@ class Form:
         self.fields = [
             *_parameters(session, info.params if info is not None else (), known),
             *_values(self.settings, example),
+            *_config(self.settings, info.configs if info is not None else ()),
             *_target(self.settings, self.backend, known or ExampleInfo("")),
         ]
+        self._configs = info.configs if info is not None else ()
+        self._own = {(field.kind, field.name): field.base for field in self.fields}
+        self._config = NO_CONFIG
+        self.settle()
+
+    def settle(self) -> bool:
+        """Have the other fields say what the config that was chosen does; whether another one was."""
+        chosen = next((f.good for f in self.of("config")), NO_CONFIG)
+        if chosen == self._config:
+            return False
+        self._config = chosen
+        said: dict[tuple[str, str], str] = {}
+        if chosen != NO_CONFIG:
+            config = self._configs[int(chosen)]
+            said = {("constexpr", name): plain_text(value) for name, value in config.values.items()}
+            said["choice", "num_warps"] = str(config.num_warps)
+        for field in self.fields:
+            _rebase(field, said.get((field.kind, field.name), self._own[field.kind, field.name]))
+        return True
 
     def follow(self, session: Session) -> bool:
         """Take up what the example says with the values that the form gives it; whether that changes anything."""
-        tried, changed = session.tried, False
-        own = tried is None or (tried.kernel, tried.example) != (session.result.kernel, session.example)
-        if self._known is None or tried is None or own or tried.values != session.settings.values or tried.info.error:
-            info = self._known
-        else:
-            info = tried.info
+        tried, changed, settings = session.tried, False, session.settings
+        info = self._known if settings.config is None else None
+        asked = session.result.kernel, session.example, settings.values, settings.config
+        if self._known is not None and tried is not None and not tried.info.error:
+            told = tried.kernel, tried.example, tried.values, tried.config
+            info = tried.info if told == asked else info
         for field in (f for f in self.fields if f.kind in ("type", "constexpr")):
-            base = _said(info, field.name) if info is not None else ""
-            if base and base != field.base:
-                if not field.differs:
-                    field.text = field.good = base
-                field.base, changed = base, True
+            changed |= _rebase(field, _said(info, field.name) if info is not None else "")
         return changed
 
     def of(self, kind: Kind) -> Iterator[Field]:
@@ -187,10 +200,21 @@ class Form:
             },
             types=said,
             values={f.name: _plain(f.good) for f in self.of("value") if f.good != f.base},
+            config=None if self._config == NO_CONFIG else int(self._config),
             signature="",
             defines={},
         )
         return settings, says["backend"]
+
+
+def _rebase(field: Field, base: str) -> bool:
+    """Have another text as the usual one, if it is known; whether that changes anything."""
+    if not base or base == field.base:
+        return False
+    if not field.differs:
+        field.text = field.good = base
+    field.base = base
+    return True
 
 
 def _said(example: ExampleInfo, name: str) -> str:
@@ -220,6 +244,14 @@ def _parameters(session: Session, params: Sequence[ParamView], known: ExampleInf
 def _values(settings: Settings, example: ExampleInfo | None) -> Iterator[Field]:
     for name, value in (example.values if example is not None else {}).items():
         yield Field("value", name, plain_text(settings.values.get(name, value)), plain_text(value))
+
+
+def _config(settings: Settings, configs: Sequence[ConfigView]) -> Iterator[Field]:
+    if configs:
+        text = NO_CONFIG if settings.config is None else str(settings.config)
+        numbers = tuple(map(str, range(len(configs))))
+        notes = {number: f"{config.text} ({STAGES})" for number, config in zip(numbers, configs, strict=True)}
+        yield Field("config", "config", text, NO_CONFIG, choices=(NO_CONFIG, *numbers), notes=notes)
 
 
 def _target(settings: Settings, backend: str, known: ExampleInfo) -> Iterator[Field]:

@@ -30,3 +30,14 @@ def _usable(value: Any) -> bool:
     if isinstance(value, int):
         return value.bit_length() <= _LARGEST
     return value is None or isinstance(value, str)
+
+
+def plain_text(value: Any) -> str:
+    """A plain value (see `ExampleInfo`) as it is written."""
+    if isinstance(value, dict):
+        ((kind, inner),) = value.items()
+        if kind == "tuple":
+            items = [plain_text(item) for item in inner]
+            return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+        return str(inner) if kind == "dtype" else plain_text(inner)
+    return repr(value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import Any, Literal
 
+from explorer.model.configs import ConfigView
 from explorer.model.measured import BenchView, TuningView
 from explorer.model.measured import OutputReport as OutputReport
 from explorer.model.measured import StepView as StepView
@@ -173,7 +174,7 @@ class ExampleInfo:
 class KernelInfo:
     """A kernel of the file: `line` is that of its `def`, `lines` is how many it has with its decorators; a `helper` is
     called by another kernel of the file. `tuned` are the arguments that its `autotune` chooses, if the file was
-    executed and it has one."""
+    executed and it has one, and `configs` what it chooses from."""
 
     name: str
     line: int
@@ -182,6 +183,7 @@ class KernelInfo:
     helper: bool = False
     lines: int = 0
     tuned: tuple[str, ...] = ()
+    configs: tuple[ConfigView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from explorer.engine.messages import (
     SLOW_STAGES,
@@ -67,26 +68,22 @@ class Session:
     def compile_request(self, backends: Sequence[str], shown: Sequence[str]) -> CompileRequest:
         """What to ask of the engine: the selected backend first, then the others that are looked at; of the slow stages
         those that are `shown`."""
-        s = self.settings
         self._wanted = tuple(name for name in shown if name in SLOW_STAGES)
         self._asked = order = tuple(dict.fromkeys([self.backend, *backends]))
         return CompileRequest(
-            path=s.path,
-            text=self.text,
-            kernel=self.kernel,
+            **self._both_requests(),
             backends=order,
-            chip=s.chip,
-            num_warps=s.num_warps,
-            defines=s.defines,
-            signature=s.signature,
-            example=self.example,
             wanted=self._wanted,
             background={name: slow for name in order if (slow := self._background(name))},
             shown=tuple(shown),
-            types=s.types,
-            values=s.values,
-            options=s.options,
         )
+
+    def _both_requests(self) -> dict[str, Any]:
+        """What every request says."""
+        s = self.settings
+        said = {"path": s.path, "text": self.text, "kernel": self.kernel, "example": self.example}
+        names = ("chip", "num_warps", "defines", "signature", "types", "values", "options", "config")
+        return {**said, **{name: getattr(s, name) for name in names}}
 
     def _background(self, backend: str) -> tuple[str, ...]:
         """The slow stages that are made although nobody looks at them: those that the resource strip tells of,
@@ -97,23 +94,7 @@ class Session:
 
     def run_request(self, every_stage: bool = False, bench: bool = False) -> RunRequest:
         """The example on the selected backend; on the CPU where that one cannot run here."""
-        s = self.settings
-        return RunRequest(
-            path=s.path,
-            text=self.text,
-            kernel=self.kernel,
-            backend=self.backend,
-            chip=s.chip,
-            num_warps=s.num_warps,
-            defines=s.defines,
-            example=self.example,
-            every_stage=every_stage,
-            bench=bench,
-            signature=s.signature,
-            types=s.types,
-            values=s.values,
-            options=s.options,
-        )
+        return RunRequest(**self._both_requests(), backend=self.backend, every_stage=every_stage, bench=bench)
 
     def opened(self, generation: int) -> None:
         """The engine was told to read the module."""
@@ -163,7 +144,7 @@ class Session:
             if event.generation < self._opened or self.module is None:
                 return False
             self.tried = event
-            if not event.values:
+            if not event.values and event.config is None:
                 self.module = self.module.with_example(event.kernel, event.example, event.info)
         elif isinstance(event, CompileStarted):
             if event.generation < self._compiled:

@@ -20,7 +20,8 @@ WARPS = (1, 2, 4, 8, 16, 32)
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the command line fixed, and the form changed. `types` are of parameters by name, `defines` constexprs, as
-    plain values; `values` are given to the example in place of its own, `options` are those of `CHOICES`."""
+    plain values; `values` are given to the example in place of its own, `options` are those of `CHOICES`, `config` is
+    the number of the config of its `autotune` that the kernel is in."""
 
     path: str
     kernel: str | None = None
@@ -34,3 +35,4 @@ class Settings:
     types: dict[str, str] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    config: int | None = None

@@ -21,6 +21,7 @@ _TITLES: dict[Kind, str] = {
     "type": "Types in Triton's notation, or a value for a constexpr; [x] 16: divisible by 16",
     "constexpr": "Constexprs",
     "value": "The example's own parameters",
+    "config": "One of the configs that @autotune chooses from",
     "choice": "Target",
 }
 _KEYS = " enter keep   esc as it was   ctrl+r (or an empty field) as the example says"
@@ -96,6 +97,9 @@ class FormScreen(Modal[bool]):
         self._compile()
 
     def _compile(self) -> None:
+        if self._form.settle():
+            for row in self._rows:
+                row.refill()
         made = self._form.made()
         if made != self._made:
             self._made = made

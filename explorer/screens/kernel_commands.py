@@ -92,7 +92,7 @@ class KernelCommands(MainBase):
         info = self.session.kernel_info
         names = [param.name for param in info.params] if info is not None else list(settings.defines)
         defines = {name: value for name, value in settings.defines.items() if name in names}
-        settings = replace(settings, signature="", types={}, values={}, defines=defines)
+        settings = replace(settings, signature="", types={}, values={}, defines=defines, config=None)
         self.compile_for(settings, self.session.backend)
 
     def action_signature(self) -> None:

@@ -1,8 +1,9 @@
 """What `--json` prints: every pane of the explorer as one JSON object.
 
 Always there: `schema` (a number: it is raised when a key goes or changes its meaning, not for new ones), `file`,
-`backend`, `chip`, `num_warps`, `kernel`, `example` (its label, or null), `signature`, `constexprs` (of `-D`), `planned`
-(the names of all stages), `ok` (whether no stage failed), `versions` (of what took part, by package), `python`.
+`backend`, `chip`, `num_warps`, `kernel`, `example` (its label, or null), `signature`, `constexprs` (of `-D`), `config`
+(the number of `--config`, or null), `planned` (the names of all stages), `ok` (whether no stage failed), `versions` (of
+what took part, by package), `python`.
 
 The rest are sections, which `--show` selects; a stage's name or family stands for the listings of these stages:
 
@@ -26,7 +27,8 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
     comparison  null, or {"a", "b": {"label", "backend", "chip", "kernel", "signature", "num_warps", "resources",
                 "seconds"}, "stages": [{"name", "ops": [a, b], "lines": [a, b], "status": [a, b]}],
                 "source": [unified diff]}
-    kernels     [{"name", "line", "params", "examples", "helper", "tuned": [what `autotune` chooses]}]
+    kernels     [{"name", "line", "params", "examples", "helper", "tuned": [what `autotune` chooses],
+                "configs": [{"values": {name: value}, "num_warps", "num_stages"}]}]
     log         [what the child processes printed]
 
 `--check --json`, and `--bench --json`, prints {"schema", "file", "ok", "runs": [{"kernel", "example", and as in run}]}.
@@ -91,6 +93,7 @@ def document(
         "example": examples[session.example].label if session.example < len(examples) else None,
         "signature": result.signature,
         "constexprs": to_json(s.defines),
+        "config": s.config,
         "planned": list(result.planned),
         "ok": all(stage.ok or stage.status == "skipped" for stage in result.stages.values()),
         "versions": made.versions,

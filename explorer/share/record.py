@@ -53,6 +53,7 @@ class Record:
     runs: tuple[Entry, ...] = ()
     log: tuple[str, ...] = ()
     label: str = ""
+    config: int | None = None
 
     def build(self, backend: str) -> Build | None:
         """The build of a backend."""
@@ -71,6 +72,7 @@ class Record:
             defines=self.defines,
             signature=self.signature,
             execute=self.execute,
+            config=self.config,
         )
 
 
@@ -115,6 +117,8 @@ def command(session: Session) -> list[str]:
         words += ["--kernel", kernel]
     if info is not None and info.examples and not s.signature:
         words += ["--example", str(session.example)]
+    if s.config is not None:
+        words += ["--config", str(s.config)]
     if s.num_warps is not None:
         words += ["--num-warps", str(s.num_warps)]
     for name, value in s.defines.items():
@@ -160,6 +164,7 @@ def recorded(session: Session, saved: bool = True) -> Record:
         tuple(session.past_runs.entries),
         tuple(session.log),
         session.label,
+        s.config,
     )
 
 

@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
-from explorer.model.form import Field
+from explorer.model.form import CHOSEN, Field
 from explorer.widgets.text_line import Part, TextLine
 from explorer.widgets.toggle import Press, Toggle
 
@@ -91,7 +91,7 @@ class FormRow(Horizontal):
         self._label = TextLine(classes="name")
         self._note = TextLine(classes="note")
         self._hint = Toggle("16") if field.kind == "type" else None
-        self.control = Choice(field) if field.kind == "choice" else self._input()
+        self.control = Choice(field) if field.kind in CHOSEN else self._input()
 
     def _input(self) -> Input:
         made = Input(self.field.text, compact=True, select_on_focus=False)
@@ -127,6 +127,8 @@ class FormRow(Horizontal):
             self._hint.visible = field.divisible is not None
         if field.problem:
             self._note.show([Part(f" ! {field.problem}", "bad")])
+        elif field.text in field.notes:
+            self._note.show([Part(f" {field.notes[field.text]}", "comment")])
         elif field.differs:
             self._note.show([Part(f" example: {field.base}" if field.base else "", "comment")])
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import mytriton
 from mytriton import language
@@ -83,18 +83,37 @@ def not_specialized(node: FunctionNode) -> list[Any]:
     return found
 
 
+#: What a `Config` in a file's text gives parameters, and its other arguments by name.
+WrittenConfig: TypeAlias = "tuple[dict[str, ast.expr], dict[str, ast.expr]]"
+
+
+def written_configs(node: FunctionNode) -> list[WrittenConfig]:
+    """The configs of an `autotune(configs=[...])` decorator; none if one of them is not written out."""
+    found = _configs(node)
+    return [config for config in found if config is not None] if None not in found else []
+
+
 def first_config(node: FunctionNode) -> dict[str, ast.expr]:
-    """The constexprs of the first `Config` in an `autotune(configs=[...])` decorator that is written out."""
+    """What the first of them gives parameters, whatever the others are."""
+    first = next(iter(_configs(node)), None)
+    return first[0] if first is not None else {}
+
+
+def _configs(node: FunctionNode) -> list[WrittenConfig | None]:
     for decorator in node.decorator_list:
-        if not isinstance(decorator, ast.Call) or last_name(decorator.func) != "autotune":
-            continue
-        given = [*decorator.args[:1], *(k.value for k in decorator.keywords if k.arg == "configs")]
-        configs = given[0].elts if given and isinstance(given[0], (ast.List, ast.Tuple)) else []
-        first = configs[0] if configs else None
-        call = first if isinstance(first, ast.Call) else None
-        values = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "kwargs")] if call is not None else []
-        kwargs = values[0] if values else None
-        if isinstance(kwargs, ast.Dict):
-            pairs = zip(kwargs.keys, kwargs.values, strict=True)
-            return {k.value: v for k, v in pairs if isinstance(k, ast.Constant) and isinstance(k.value, str)}
-    return {}
+        if isinstance(decorator, ast.Call) and last_name(decorator.func) == "autotune":
+            given = [*decorator.args[:1], *(k.value for k in decorator.keywords if k.arg == "configs")]
+            return [_written(e) for e in given[0].elts] if given and isinstance(given[0], ast.List | ast.Tuple) else []
+    return []
+
+
+def _written(node: ast.expr) -> WrittenConfig | None:
+    if not isinstance(node, ast.Call):
+        return None
+    names = ("kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg")
+    given = {**dict(zip(names, node.args, strict=False)), **{k.arg: k.value for k in node.keywords if k.arg}}
+    kwargs = given.pop("kwargs", None)
+    if not isinstance(kwargs, ast.Dict):
+        return None
+    pairs = zip(kwargs.keys, kwargs.values, strict=True)
+    return {k.value: v for k, v in pairs if isinstance(k, ast.Constant) and isinstance(k.value, str)}, given

@@ -8,6 +8,7 @@ from pathlib import Path
 from textual.widgets import Input
 
 from explorer.engine.messages import Described
+from explorer.model.configs import ConfigView
 from explorer.model.result import ExampleInfo, KernelInfo, ParamView
 from explorer.screens.form import FormScreen
 from explorer.widgets.form_row import FormRow
@@ -205,3 +206,24 @@ async def test_an_example_that_is_described_later_is_known_to_the_form(tmp_path:
         await e.pilot.pause()
         await e.press("ctrl+t")
         assert row(e.app.screen, "BLOCK").field.base == "256"  # type: ignore[arg-type]
+
+
+async def test_a_config_is_chosen(tmp_path: Path) -> None:
+    configs = (ConfigView({"BLOCK": 128}, 4, 3), ConfigView({"BLOCK": 512}, 8, 5))
+    async with explorer(tmp_path / "add.py") as e:
+        e.engine.read(KernelInfo("add_kernel", 5, PARAMS, (KNOWN,), configs=configs))
+        await e.pilot.pause()
+        await e.answer()
+        await e.press("ctrl+t")
+        form = e.app.screen
+        assert isinstance(form, FormScreen)
+        row(form, "config").control.focus()
+        await e.press("right", "right")
+        assert e.engine.compiled[-1].config == 1
+        assert note(form, "config").startswith("BLOCK: 512, num_warps: 8, num_stages: 5 (num_stages is recorded")
+        assert row(form, "BLOCK").field.text == "512"
+        assert row(form, "num_warps").field.text == "8"
+        await e.press("ctrl+r")
+        assert (e.engine.compiled[-1].config, row(form, "BLOCK").field.text) == (None, "256")
+        await e.press("left", "escape")
+        assert e.engine.compiled[-1].config is None, "as it was"

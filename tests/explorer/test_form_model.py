@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from explorer.engine.messages import CompileStarted, ModuleRead
+from explorer.engine.messages import CompileStarted, Described, ModuleRead
+from explorer.model.configs import ConfigView
 from explorer.model.form import Field, Form, plain_text
 from explorer.model.result import ExampleInfo, KernelInfo, ModuleInfo, ParamView
 from explorer.model.session import Session
@@ -115,6 +116,44 @@ def test_without_an_example_it_says_what_is_compiled_for() -> None:
     assert form.made()[0].types == {}, "still a guess, with its warning"
     field(form, "n").say("i64")
     assert form.made()[0].types == {"x": "*fp32:16", "n": "i64", "B": "16", "T": "None"}, "no part of it is guessed now"
+
+
+CONFIGS = (ConfigView({"B": 32}, 4, 3), ConfigView({"B": 128}, 8, 5))
+
+
+def test_a_config_says_what_others_are_compared_with() -> None:
+    made = session()
+    assert made.module is not None
+    kernels = tuple(replace(kernel, configs=CONFIGS) for kernel in made.module.kernels)
+    made.module = replace(made.module, kernels=kernels)
+    form = Form(made)
+    config = field(form, "config")
+    assert (config.text, config.choices) == ("as it is", ("as it is", "0", "1"))
+    assert config.notes["1"] == (
+        "B: 128, num_warps: 8, num_stages: 5 (num_stages is recorded and changes nothing: loops are not pipelined)"
+    )
+    assert not form.settle(), "nothing was chosen"
+    field(form, "T").say("None")
+    config.say("1")
+    assert form.settle()
+    now = {
+        name: texts for name, texts in says(form).items() if name in ("constexpr B", "constexpr T", "choice num_warps")
+    }
+    assert now == {"constexpr B": ("128", "128"), "constexpr T": ("None", "(1, fp16)"), "choice num_warps": ("8", "8")}
+    settings, _ = form.made()
+    assert settings == Settings("k.py", types={"T": "None"}, config=1), "B and warps are the config's"
+    made.settings = settings
+    made.handle(Described(0, "k", 0, replace(EXAMPLE, constexprs={"B": 128, "T": 7}, num_warps=8), config=1))
+    made.results[made.backend] = replace(made.result, kernel="k")
+    assert form.follow(made), "what the example computes in that config"
+    assert says(form)["constexpr T"] == ("None", "7")
+    again = Form(made)
+    assert says(again)["constexpr B"] == ("128", "128")
+    assert again.made()[0] == settings
+    again.reset()
+    assert again.settle()
+    assert again.made()[0] == Settings("k.py")
+    assert says(again)["constexpr B"] == ("64", "64")
 
 
 def test_an_empty_field_is_as_the_example_says() -> None:

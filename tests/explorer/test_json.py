@@ -37,7 +37,19 @@ def case(n):
     return mytriton.Example(args={"x": np.zeros(n, np.float32), "B": n}, grid=1, expected=expected)
 """
 ALWAYS = [
-    *("schema", "file", "backend", "chip", "num_warps", "kernel", "example", "signature", "constexprs", "planned"),
+    *(
+        "schema",
+        "file",
+        "backend",
+        "chip",
+        "num_warps",
+        "kernel",
+        "example",
+        "signature",
+        "constexprs",
+        "config",
+        "planned",
+    ),
     *("ok", "versions", "python"),
 ]
 

@@ -109,6 +109,50 @@ def test_examples_are_checked_in_the_first_config(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize(
+    ("argv", "block", "warps", "even"),
+    [
+        (["--config", "0"], 16, 4, "False"),
+        (["--config", "1"], 64, 2, "False"),
+        (["--config", "1", "--example", "1"], 64, 2, "True"),  # `n` is 64 there: heuristics are asked anew
+        (["--config", "1", "-D", "B=2"], 2, 2, "False"),
+        (["--config", "1", "--num-warps", "1"], 64, 1, "False"),
+        (["--config", "1", "--no-exec", "-D", "EVEN=True"], 64, 2, "True"),
+    ],
+)
+def test_a_config_by_number(
+    capsys: pytest.CaptureFixture[str], argv: list[str], block: int, warps: int, even: str
+) -> None:
+    assert main(["k.py", "--kernel", "count", "--json", "--show", "ssa,kernels", *argv]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["signature"].split(", ")[-2:] == [str(block), even]
+    assert (found["num_warps"], found["config"]) == (warps, int(argv[1]))
+    assert any(f"arange {{start=0, end={block}}}" in line["text"] for line in found["stages"][0]["lines"])
+    configs = next(kernel for kernel in found["kernels"] if kernel["name"] == "count")["configs"]
+    assert configs[1] == {"values": {"B": 64}, "num_warps": 2, "num_stages": 3}
+
+
+def test_examples_run_in_a_config(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["k.py", "--check", "--json", "--kernel", "count", "--backend", "interp", "--config", "1"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [run["constexprs"] for run in runs] == [{"B": 64, "EVEN": False}, {"B": 64, "EVEN": True}]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--config", "4"], "there is no config '4'; there are 0 (B: 16, num_warps: 4, num_stages: 3), 1 (B: 64, "),
+        (["--config", "x"], "--config x: configs of @autotune go by number, from 0, in the order they are written in"),
+        (["--config", "0", "--tune"], "--config says what --tune chooses; leave one of them away"),
+        (["--config", "0", "--kernel", "plain"], "--config 0: plain is not autotuned; put @autotune(configs, key)"),
+    ],
+)
+def test_a_config_that_cannot_be(capsys: pytest.CaptureFixture[str], argv: list[str], message: str) -> None:
+    kernel = [] if "--kernel" in argv else ["--kernel", "count"]
+    assert main(["k.py", "--stages", *kernel, *argv] if "--tune" not in argv else ["k.py", *argv]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("argv", "message"),
     [
         (["-D", "B=16"], "-D B says what --tune chooses; leave one of them away"),
