@@ -212,6 +212,7 @@ ROWS: dict[str, dict[str, str]] = {
         "abs": "abs(n)",
         **_same("int float bool round", "n + @(1.5)"),
         "len": "n + len((n, n))",
+        "isinstance": "n + isinstance(3, int)",
     },
 }
 

@@ -76,10 +76,12 @@ class Calls(Loops):
         try:
             with self.region(call.span, semantics.builder.ops):
                 semantics.kernel, self.loops, self.compile_time, self.scope = kernel, 0, compile_time, scope
+                semantics.compile_time = compile_time
                 self._chain.append(kernel)
                 flow = self.body(tree.body, tail=True)
         finally:
             semantics.kernel, self.loops, self.compile_time = outer
+            semantics.compile_time = self.compile_time
             del self._chain[self._chain.index(kernel) :]
         wrong = any(d.severity == "error" for d in semantics.diagnostics[found:])
         return POISON if wrong else flow.value

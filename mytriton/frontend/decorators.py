@@ -35,7 +35,8 @@ def function_value(node: FunctionNode, names: Mapping[str, Any], read: Callable[
     if wraps_jit(node, names):
         return JIT_WRAPPER
     hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
-    return Unresolved("it is an ordinary Python function", hint, _returned(node))
+    helper = Helper(read, compile_time=True)
+    return Unresolved("it is an ordinary Python function", hint, _returned(node), helper=helper)
 
 
 def _returned(node: FunctionNode) -> ast.expr | None:

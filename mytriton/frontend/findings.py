@@ -31,6 +31,8 @@ class Findings:
         self.names: dict[Value, str] = {}
         #: What to do where certain values are not constexprs, although one might take them for such.
         self.hints_on: dict[Value, str] = {}
+        #: Whether what is lowered is a function of constexprs.
+        self.compile_time = False
         #: Values that are positive at every launch.
         self.positive: set[Value] = set()
         self.diagnostics: list[Diagnostic] = []
@@ -53,7 +55,10 @@ class Findings:
         self.report(Diagnostic(code, message, span, "warning", hint=hint, stage="ssa"))
 
     def assumed(self, name: str, value: Any, span: Span) -> Any:
-        """The value of an outside name, also of one that depends on what is not known here, with a warning."""
+        """The value of an outside name, also of one that depends on what is not known here, with a warning. Functions
+        of constexprs may call ordinary ones."""
+        if isinstance(value, Unresolved) and value.helper is not None and self.compile_time:
+            return value.helper
         if not isinstance(value, Unresolved) or value.otherwise is MISSING:
             return value
         message = f"the value of `{name}` is not known: {value.reason}; here it is what it is if that does not hold"

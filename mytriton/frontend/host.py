@@ -88,6 +88,15 @@ def _python_abs(s: Semantics, span: Span, x: Operand) -> Item:
     return absolute(s, span, x)
 
 
+def _python_isinstance(s: Semantics, span: Span, x: Operand, classes: Operand) -> Item:
+    asked = s.known(classes, "the second argument of `isinstance`")
+    if asked is tl.constexpr:
+        return Known(isinstance(x.item, (Known, Tuple)))
+    known = s.known(x, "the first argument of `isinstance`")
+    return s.fold(lambda: builtins.isinstance(known, asked), span)
+
+
+FUNCTIONS[isinstance] = Builtin("isinstance", (Param("x"), Param("classes")), _python_isinstance)
 FUNCTIONS[len] = Builtin("len", (Param("x"),), _python_len)
 FUNCTIONS[builtins.abs] = Builtin("abs", (Param("x"),), _python_abs)
 for _function, _pair, _word in ((builtins.max, maximum, "max"), (builtins.min, minimum, "min")):

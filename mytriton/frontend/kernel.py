@@ -40,12 +40,13 @@ class Unresolved:
     """Stands in `Kernel.names` for a global whose value is not known because the module was not executed; `reason` and
     `hint` finish the message a use of it gets. Of a function that only returns an expression, `returned` is that. With
     `otherwise` a kernel can go on: the value that it has if a condition of its file, which is not known, does not hold.
-    """
+    An ordinary function is a `helper` of functions of constexprs."""
 
     reason: str
     hint: str = ""
     returned: ast.expr | None = field(default=None, compare=False, repr=False)
     otherwise: Any = field(default=MISSING, repr=False)
+    helper: Helper | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

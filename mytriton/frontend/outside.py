@@ -47,6 +47,7 @@ _EXTRA = language.extra
 _LANGUAGE = (
     language,
     language.math,
+    language.core,
     language.standard,
     _EXTRA,
     _EXTRA.libdevice,
@@ -110,6 +111,8 @@ def module_member(expr: Attribute, names: Mapping[str, Any], hidden: Container[s
 
 def member_item(module: ModuleType, name: str, spelled: str, span: Span) -> Item:
     """`module.name`, which the author spelled `spelled`, as an item."""
+    if module is language.core and name not in module.__all__:
+        module = language
     of_language = any(module is one for one in _LANGUAGE)
     missing = LIBDEVICE if module.__name__.endswith(".libdevice") else NOT_YET
     if of_language and name in missing:

@@ -65,7 +65,7 @@ from __future__ import annotations
 from typing import Any
 
 from mytriton import types
-from mytriton.language import extra, math, standard
+from mytriton.language import core, extra, math, standard
 from mytriton.language.assembly import inline_asm_elementwise
 from mytriton.language.atomics import (
     atomic_add,
@@ -198,6 +198,7 @@ __all__ = [
     "clamp",
     "constexpr",
     "constexpr_function",
+    "core",
     "cos",
     "cumprod",
     "cumsum",

@@ -228,6 +228,31 @@ def test_a_function_that_is_a_constexpr_and_triton_s_own():
     assert ssa(text, "*i32") == "store x, 8"
 
 
+ORDINARY = """
+def unwrapped(o):
+    return o.value if isinstance(o, tl.constexpr) else o
+
+@tl.constexpr
+def wide(bits):
+    return tl.core.get_int_dtype(unwrapped(bits) * 2, True)
+
+@triton.jit
+def k(x):
+    tl.static_assert(isinstance(1.5, float) and not isinstance(tl.load(x), tl.constexpr))
+    tl.store(x, tl.full((), 7, wide(8)) + tl.core.cdiv(5, 2))
+"""
+
+
+def test_functions_of_constexprs_call_ordinary_ones_and_kernels_do_not():
+    assert ssa(HEAD + ORDINARY, "*i16").splitlines()[-1] == "store x, %1"
+    assert "add 7, 3 : i16" in ssa(HEAD + ORDINARY, "*i16")
+    text = HEAD + ORDINARY.replace("wide(8)", "unwrapped(8)")
+    assert errors(text, "*i16")[0].endswith(
+        "MT133 the value of `unwrapped` is not known: it is an ordinary Python function"
+    )
+    assert "no integers of 10 bits" in errors(HEAD + ORDINARY.replace("wide(8)", "wide(5)"), "*i16")[0]
+
+
 def test_functions_of_constexprs_in_a_file_that_is_only_read(monkeypatch):
     assert ssa(HEAD + READ, "*i32, 4").splitlines()[-1] == "store %1, 1"
     monkeypatch.setattr(limits, "MAX_ITERATIONS", 100)
