@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from explorer.model.literals import plain_text
+from mytriton.records import dataclass
 
 #: What `num_stages` is, wherever one can choose it or see it chosen.
 STAGES = "num_stages is recorded and changes nothing: loops are not pipelined"
