@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from explorer.highlight import words
 from explorer.highlight.base import Tokenizer
 from explorer.highlight.listing import REPORT, SASS, SSA, TREE, PlainTokenizer, RegexTokenizer
 
@@ -15,14 +14,20 @@ def tokenizer(language: str) -> Tokenizer:
     own = {"ssa": SSA, "layout": SSA, "tree": TREE, "sass": SASS, "report": REPORT}
     if language in own:
         return RegexTokenizer(own[language])
-    if language in ("python", "cuda"):
-        return words.python() if language == "python" else words.cuda()
     return _pygments(language) or PlainTokenizer()
 
 
 def _pygments(language: str) -> Tokenizer | None:
-    from explorer.highlight.lexers import PygmentsTokenizer
+    from explorer.highlight.lexers import C_COMMENTS, PYTHON_STRINGS, PygmentsTokenizer
 
+    if language == "python":
+        from pygments.lexers.python import PythonLexer
+
+        return PygmentsTokenizer(PythonLexer, PYTHON_STRINGS)
+    if language == "cuda":
+        from pygments.lexers.c_like import CudaLexer
+
+        return PygmentsTokenizer(CudaLexer, C_COMMENTS)
     if language == "mlir":
         from mlir_pygments import MLIRLexer
 
