@@ -132,7 +132,7 @@ class ShapeWriter(Writer):
         spread = name if keep else name + index(len(self.shape), *(a for a in range(len(self.shape)) if a != axis))
         self.fresh(Expr(f"tl.broadcast_to({spread}, {self.shape})", line.type))
         other = self.any(line.type, block=True)
-        if line.type == other.type:
+        if line.type == other.type != "int1":  # (bools count as int32)
             self.fresh(Expr(f"({other.text} - {spread})", line.type))
         if not keep and self.small < 2:
             self.small += 1
