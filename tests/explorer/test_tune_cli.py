@@ -111,11 +111,8 @@ def test_examples_are_checked_in_the_first_config(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("argv", "block", "warps", "even"),
     [
-        (["--config", "0"], 16, 4, "False"),
-        (["--config", "1"], 64, 2, "False"),
         (["--config", "1", "--example", "1"], 64, 2, "True"),  # `n` is 64 there: heuristics are asked anew
-        (["--config", "1", "-D", "B=2"], 2, 2, "False"),
-        (["--config", "1", "--num-warps", "1"], 64, 1, "False"),
+        (["--config", "0", "-D", "B=2", "--num-warps", "1"], 2, 1, "False"),
         (["--config", "1", "--no-exec", "-D", "EVEN=True"], 64, 2, "True"),
     ],
 )
