@@ -20,6 +20,9 @@ from mytriton.source import SourceUnit, Span
 #: Calls whose first argument is an address.
 _ACCESSES = re.compile(r"load|store|atomic_\w+|make_block_ptr|make_tensor_descriptor")
 
+#: Calls that give an element from there.
+_ELEMENTS = re.compile(r"load|atomic_\w+")
+
 _POINTER = re.compile(r"(?i).*(ptr|pointer)s?\d*|p_(?!stride|size|num|len).*")
 _FLOAT = re.compile(
     r"(?i)(.*_)?(eps|epsilon|scale|alpha|beta|gamma|prob|rate|momentum|lr|softcap|temperature|theta|p|lambda_?|weight_decay)"
@@ -167,7 +170,7 @@ class _Uses:
                 if isinstance(node, t.Name) and node.id not in seen:
                     seen.add(node.id)
                     pending += self._made_of.get(node.id, []) + self._moved_by.get(node.id, [])
-                elif isinstance(node, t.Call) and node.args and _last_name(node.function) == "load":
+                elif isinstance(node, t.Call) and node.args and _ELEMENTS.fullmatch(_last_name(node.function)):
                     loads.append(node.args[0])
         return loads, frozenset(seen & self._params)
 
@@ -185,14 +188,20 @@ def _arguments(call: t.Call, helper: Kernel) -> Iterator[tuple[str, t.Expr]]:
 
 def _base(expr: t.Expr) -> str:
     """The name at the left end of a sum, which in an address is the pointer by all custom; '' if there is none."""
-    while isinstance(expr, t.BinaryOp) and expr.op in "+-":
-        expr = expr.lhs
-    if isinstance(expr, t.Call) and isinstance(
-        expr.function, t.Attribute
-    ):  # `pointer.to(...)`, `tl.advance(pointer, ...)`
-        inner = expr.function.base if expr.function.name in ("to", "cast") else expr.args[0] if expr.args else expr
-        return _base(inner) if inner is not expr else ""
-    return expr.id if isinstance(expr, t.Name) else ""
+    while True:
+        match expr:
+            case t.BinaryOp(op="+" | "-"):
+                expr = expr.lhs
+            case t.Conditional():
+                expr = expr.if_true
+            case t.Subscript():  # `rows[:, None]`
+                expr = expr.base
+            case t.Call(function=t.Attribute(name="to" | "cast") as method):  # `pointer.to(...)`
+                expr = method.base
+            case t.Call(function=t.Attribute()) if expr.args:  # `tl.advance(pointer, ...)`
+                expr = expr.args[0]
+            case _:
+                return expr.id if isinstance(expr, t.Name) else ""
 
 
 def _last_name(expr: t.Expr) -> str:

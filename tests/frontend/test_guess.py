@@ -91,6 +91,18 @@ def test_what_helpers_and_moved_pointers_say() -> None:
     assert ", ".join(guessed_signature(kernel).values()) == "*fp32:16, *fp32:16, *i32:16, *i32:16, i32, i32"
 
 
+def test_a_pointer_is_chosen_and_a_counter_is_whole() -> None:
+    text = """
+        @triton.jit
+        def kernel(A, B, C, counter, n):
+            p = A + n if n > 3 else A
+            at = tl.atomic_add(counter, 1)
+            rows = C + tl.arange(0, 8) * n
+            tl.store(B + at, tl.load(p) + tl.load(rows[:, None] + n))
+        """
+    assert ", ".join(guessed(text).values()) == "*fp32:16, *fp32:16, *fp32:16, *i32:16, i32"
+
+
 def test_constexprs_that_are_compared_with_strings_or_options_are_strings() -> None:
     text = """
         @triton.jit
