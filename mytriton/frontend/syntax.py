@@ -107,7 +107,8 @@ def unit_of(node: FunctionNode, text: str, path: str) -> SourceUnit:
 
 
 def nodes(tree: ast.AST) -> list[ast.AST]:
-    """A node and all in it, as `ast.walk` gives them in twice the time: a file is walked at each key press."""
+    """A node and all in it but contexts, as `ast.walk` gives them in twice the time: a file is walked at each key
+    press."""
     found = [tree]
     for node in found:  # which grows
         for child in vars(node).values():
@@ -119,7 +120,7 @@ def nodes(tree: ast.AST) -> list[ast.AST]:
     return found
 
 
-#: Types of what syntax nodes hold besides nodes; and contexts, which are nodes of which nobody asks.
+#: Types of what syntax nodes hold besides nodes, and of contexts.
 _NO_NODES = frozenset([int, str, float, bool, type(None), ast.Load, ast.Store, ast.Del])
 
 
