@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, overload
 
 from mytriton import backends
-from mytriton.arrays import array_info
 from mytriton.backends.base import Launcher
 from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import LaunchError
@@ -217,6 +216,8 @@ class JITFunction:
         return self._prepare(self.kernel, grid, args, keywords)
 
     def _prepare(self, kernel: Kernel, grid: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Launch:
+        from mytriton.arrays import array_info  # see `numbers`
+
         _check_parameters(kernel)
         options, keywords = split_options(keywords)
         backend = backend_of(options)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mytriton.arrays import ArrayInfo
 from mytriton.backends.nvidia.device import probe
 from mytriton.diagnostics import LaunchError
 from mytriton.target import MAX_GRID_YZ, Target, check_backend
+
+if TYPE_CHECKING:
+    from mytriton.arrays import ArrayInfo
 
 #: Launch keywords; no kernel parameter may have these names, whatever the backend, so that kernels are portable.
 OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi")

@@ -1,74 +1,43 @@
 """Recognizing a launch that repeats an earlier one, by a key that is quick to make.
 
 What a launch is compiled for is for `specialize` and `options` to say. The keys here only have to be finer: launches of
-equal keys have equal specializations and targets (tests/test_repeat.py). Whatever has no rule here is `Unusual`, and
+equal keys have equal specializations and targets (tests/test_repeat.py). Whatever has no rule is a `LookupError`, and
 takes the long way, as does whatever is wrong.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
-from mytriton.arrays import address_of, in_whole_elements
 from mytriton.frontend.kernel import Kernel
 from mytriton.keys import launch_key
 from mytriton.options import OPTIONS
 from mytriton.types import ScalarType
-
-
-class Unusual(LookupError):
-    """There is no rule for a value here."""
-
 
 Rule = Callable[[Any], Hashable]
 
 
 def _int_key(value: int) -> Hashable:
     if not -(2**63) <= value < 2**63:
-        raise Unusual
+        raise LookupError
     return int, -(2**31) <= value < 2**31, value % 16 == 0
-
-
-def _numpy_key(array: np.ndarray[Any, Any]) -> Hashable:
-    if not (array.flags.c_contiguous or in_whole_elements(array.strides, array.itemsize)):
-        raise Unusual
-    return np.ndarray, array.dtype, address_of(array) % 16 == 0
-
-
-def _cupy_key(array: Any) -> Hashable:
-    # An empty array's interface gives another address than its memory's, hence another alignment.
-    if not (array.size and (array.flags.c_contiguous or in_whole_elements(array.strides, array.itemsize))):
-        raise Unusual
-    return "cupy", array.dtype, array.data.ptr % 16 == 0
-
-
-def _torch_key(tensor: Any) -> Hashable:
-    # Only what is plain memory: neither sparse nor lazily negated, and on no device of a third kind.
-    cuda = tensor.is_cuda
-    if not (cuda or tensor.is_cpu) or tensor.is_sparse or tensor.is_neg():
-        raise Unusual
-    return "torch", tensor.dtype, cuda, tensor.data_ptr() % 16 == 0
 
 
 class _Arguments(dict[type, Rule]):
     """The rules of runtime arguments, with those of arrays whose libraries are imported later, if ever."""
 
     def __missing__(self, type_: type) -> Rule:
-        for library, name, rule in (("cupy", "ndarray", _cupy_key), ("torch", "Tensor", _torch_key)):
-            if type_ is getattr(sys.modules.get(library), name, None):
-                self[type_] = rule
-                return rule
-        raise Unusual
+        from mytriton.array_keys import rule_of  # which needs NumPy
+
+        rule = self[type_] = rule_of(type_)
+        return rule
 
 
 # The rule of each exact type; a subclass may do anything, so it has none.
 
 #: Of runtime arguments; None is the absence of one.
-_ARGUMENTS = _Arguments({int: _int_key, float: type, bool: type, type(None): type, np.ndarray: _numpy_key})
+_ARGUMENTS = _Arguments({int: _int_key, float: type, bool: type, type(None): type})
 
 #: Of constexprs and options. Python says 1 == 1.0 == True and 0.0 == -0.0, but each compiles differently.
 _CONSTANTS: dict[type, Rule] = {t: lambda value: (type(value), value) for t in (int, bool, str, type(None), ScalarType)}

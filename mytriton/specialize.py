@@ -6,19 +6,20 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from mytriton import types
-from mytriton.arrays import DTYPES, ArrayInfo, array_info
 from mytriton.diagnostics import LaunchError
 from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
 from mytriton.frontend.names import SIGNATURE_TYPES, split_signature
 from mytriton.ir.core import ParamInfo
 from mytriton.keys import spelled
 from mytriton.language import constexpr
+from mytriton.numbers import is_numpy_scalar
 from mytriton.types import PointerType, ScalarType, Type
+
+if TYPE_CHECKING:
+    from mytriton.arrays import ArrayInfo
 
 #: Launch keywords of Triton's that tune what is not here to be tuned.
 _TRITON_ONLY = ("num_ctas", "maxnreg", "waves_per_eu", "matrix_instr_nonkdim")
@@ -126,7 +127,7 @@ def constexpr_value(name: str, value: Any) -> Any:
     """A constexpr argument as plain data: a number, string, None, dtype, or a tuple of these."""
     if isinstance(value, constexpr):
         value = value.value
-    if isinstance(value, np.generic) and isinstance(value.item(), (bool, int, float)):
+    if is_numpy_scalar(value) and isinstance(value.item(), (bool, int, float)):
         return value.item()  # before the next test: np.float64 is a float
     if value is None or isinstance(value, (bool, int, float, str, ScalarType)):
         return value
@@ -142,8 +143,10 @@ def argument_type(name: str, value: Any, runs: bool = True) -> tuple[Type, Param
     """The type of a runtime argument and what is known of it. Raises `LaunchError`."""
     if isinstance(value, (bool, int, float)) and not hasattr(value, "dtype"):
         return _number_type(name, value)
-    if isinstance(value, np.generic):
+    if is_numpy_scalar(value):
         return _numpy_scalar_type(name, value)
+    from mytriton.arrays import array_info  # see `numbers`
+
     array = array_info(value)
     if array is None:
         hint = "mark it `tl.constexpr`" if isinstance(value, (str, ScalarType, tuple)) else _ARRAYS
@@ -182,6 +185,8 @@ def _number_type(name: str, value: bool | int | float) -> tuple[ScalarType, Para
 
 def _numpy_scalar_type(name: str, value: Any) -> tuple[ScalarType, ParamInfo]:
     """NumPy numbers keep their dtype."""
+    from mytriton.arrays import DTYPES
+
     element = next((t for t, dtype in DTYPES.items() if value.dtype == dtype), None)
     if element is not None:
         return element, ParamInfo(element.kind == "int" and int(value) % 16 == 0)

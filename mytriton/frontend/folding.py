@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from mytriton.frontend import limits
 from mytriton.frontend.broadcast import Broadcasting
 from mytriton.frontend.tree import Formatted
 from mytriton.frontend.values import POISON, TOO_LARGE, Item, Known, Mistake, Operand, excess
-from mytriton.ir.arithmetic import evaluate
 from mytriton.ir.core import Value
 from mytriton.source import Span
 from mytriton.types import ScalarType
@@ -44,6 +41,10 @@ class Folding(Broadcasting):
 
     def settled(self, operation: Callable[[], Item]) -> Known:
         """The result of an operation of run-time values that are known, as the interpreter computes it."""
+        import numpy as np  # here, as it takes longer to load than most kernels to compile
+
+        from mytriton.ir.arithmetic import evaluate
+
         outer, self.builder.ops = self.builder.ops, []
         try:
             item = operation()

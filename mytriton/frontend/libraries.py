@@ -10,9 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
-import ml_dtypes
-import numpy as np
-
 import mytriton
 from mytriton import language
 from mytriton.frontend.conditions import condition
@@ -44,7 +41,7 @@ def module_named(name: str) -> ModuleType | None:
     return libdevice if _LIBDEVICE.fullmatch(name) else _MODULES.get(name)
 
 
-_INFO: dict[str, Callable[[Any], Any]] = {"finfo": ml_dtypes.finfo, "iinfo": np.iinfo}
+_INFO = ("finfo", "iinfo")
 _FIELDS = ("min", "max", "eps", "tiny", "smallest_normal", "bits")
 
 
@@ -55,8 +52,12 @@ def _stated(node: ast.AST) -> ast.Constant | None:
             value=ast.Call(func=ast.Attribute(value=ast.Name(id="torch" | "np" | "numpy"), attr=info), args=[dtype]),
             attr=field,
         ) if info in _INFO and field in _FIELDS:
+            import ml_dtypes  # see `numbers`
+            import numpy as np
+
+            told: Callable[[Any], Any] = ml_dtypes.finfo if info == "finfo" else np.iinfo
             try:
-                value = getattr(_INFO[info](last_name(dtype)), field)
+                value = getattr(told(last_name(dtype)), field)
             except (AttributeError, TypeError, ValueError):  # no such dtype, or nothing of that name is said of it
                 return None
             number = float(value) if info == "finfo" and field != "bits" else int(value)

@@ -8,8 +8,6 @@ from difflib import get_close_matches
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-import numpy as np
-
 import mytriton
 from mytriton import language
 from mytriton.frontend import (  # noqa: F401 (they fill the table)
@@ -39,6 +37,7 @@ from mytriton.frontend.registry import FUNCTIONS, LOOPS
 from mytriton.frontend.tree import Attribute, Name
 from mytriton.frontend.values import Item, Known, Mistake, Tuple, is_number
 from mytriton.language.compile_time import ConstexprFunction
+from mytriton.numbers import is_numpy_scalar
 from mytriton.source import Span
 from mytriton.types import PointerType, ScalarType
 
@@ -75,7 +74,7 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
         return as_item(value)
     if is_number(value) or value is None or isinstance(value, _DATA) or _is_callable_here(value):
         return Known(value)
-    if isinstance(value, np.generic) and is_number(value.item()):
+    if is_numpy_scalar(value) and is_number(value.item()):
         return Known(value.item())
     if isinstance(value, ModuleType) and any(value is module for module in _MODULES):
         return Known(value)

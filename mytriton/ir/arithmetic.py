@@ -19,7 +19,8 @@ from mytriton.ir import ops
 from mytriton.ir.core import Op
 from mytriton.ir.functions import FUNCTIONS
 from mytriton.ir.rounding import odd_float32
-from mytriton.types import FLOAT8_LARGEST, PointerType, ScalarType, bf16, element_of, i1
+from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.types import FLOAT8_LARGEST, PointerType, ScalarType, bf16, element_of, i1, shape_of
 
 Array = npt.NDArray[Any]
 
@@ -182,7 +183,20 @@ def _dot(op: ops.Dot, lhs: Array, rhs: Array, acc: Array) -> Array:
     return np.asarray(acc + np.matmul(lhs.astype(acc.dtype), rhs.astype(acc.dtype)))
 
 
+def _partial_reduce(op: PartialReduce, source: Array) -> Array:
+    # The axis is split into one for each of its bits, the highest first.
+    digits = source.shape[op.axis].bit_length() - 1
+    split = source.reshape((*source.shape[: op.axis], *(2,) * digits, *source.shape[op.axis + 1 :]))
+    for digit in range(digits):
+        if op.bits >> digits - 1 - digit & 1:
+            lower, upper = (np.take(split, [half], op.axis + digit) for half in (0, 1))
+            split = np.asarray(EVALUATE[ops.COMBINE[op.combine]](None, lower, upper))
+    return split.reshape(shape_of(op.result.type))
+
+
 EVALUATE: dict[type[Op], Callable[..., Any]] = {
+    Convert: lambda op, source: source,
+    PartialReduce: _partial_reduce,
     ops.Constant: _constant,
     ops.Cast: _cast,
     ops.Bitcast: _bitcast,

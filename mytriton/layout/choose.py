@@ -14,7 +14,7 @@ from math import prod
 
 from mytriton.ir import ops
 from mytriton.ir.core import Effect, Func, Op, Value
-from mytriton.ir.functions import FUNCTIONS
+from mytriton.ir.ops import functions
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.layout import Layout, blocked
 from mytriton.records import dataclass
@@ -26,7 +26,8 @@ VECTOR_BYTES = 16
 
 #: How many operations it may take to make a value once more.
 _CHEAP = 24
-_COSTS: dict[type[Op], int] = {ops.Div: 6, ops.FloorDiv: 6, ops.Mod: 6, **dict.fromkeys(FUNCTIONS, _CHEAP + 1)}
+_FUNCTIONS = [c for c in vars(functions).values() if isinstance(c, type) and c.__module__ == functions.__name__]
+_COSTS: dict[type[Op], int] = {ops.Div: 6, ops.FloorDiv: 6, ops.Mod: 6, **dict.fromkeys(_FUNCTIONS, _CHEAP + 1)}
 
 #: Threads need what others hold for these.
 _EXCHANGED = (ops.Reduce, ops.Dot, ops.Pick, ops.Gather, ops.Histogram)

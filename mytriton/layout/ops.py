@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from mytriton.ir.arithmetic import EVALUATE, Array
 from mytriton.ir.core import Op, Value, attribute, operand
 from mytriton.ir.ops.rules import require
 from mytriton.ir.ops.shapes import COMBINE
@@ -60,18 +57,3 @@ class PartialReduce(Op):
         require(inside, "bits {} are not all of an index below {}", self.bits, shape[self.axis])
         extent = shape[self.axis] >> self.bits.bit_count()
         return (BlockType((*shape[: self.axis], extent, *shape[self.axis + 1 :]), element_of(self.source.type)),)
-
-
-def _partial_reduce(op: PartialReduce, source: Array) -> Array:
-    # The axis is split into one for each of its bits, the highest first.
-    digits = source.shape[op.axis].bit_length() - 1
-    split = source.reshape((*source.shape[: op.axis], *(2,) * digits, *source.shape[op.axis + 1 :]))
-    for digit in range(digits):
-        if op.bits >> digits - 1 - digit & 1:
-            lower, upper = (np.take(split, [half], op.axis + digit) for half in (0, 1))
-            split = np.asarray(EVALUATE[COMBINE[op.combine]](None, lower, upper))
-    return split.reshape(shape_of(op.result.type))
-
-
-EVALUATE[Convert] = lambda op, source: source
-EVALUATE[PartialReduce] = _partial_reduce

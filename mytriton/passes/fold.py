@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mytriton.ir import ops
-from mytriton.ir.arithmetic import DTYPES, evaluate
 from mytriton.ir.core import Func, Op
 from mytriton.passes import algebra, branches, conversions, shaping
 from mytriton.passes.rewrite import Match, Replacement, Rules, rewrite, rule
@@ -50,18 +47,22 @@ def _sentence(op: Op, operands: list[str], result: str) -> str:
 def constant(op: Op, m: Match) -> Replacement:
     """An operation on constants is a constant"""
     numbers: list[bool | int | float] = []
-    arrays = []
+    elements: list[ScalarType] = []
     for value in op.operands:
         number = m.constant(value)
         element = element_of(value.type)
         if number is None or not isinstance(element, ScalarType):
             return None
         numbers.append(number)
-        arrays.append(np.array(number, DTYPES[element]))
+        elements.append(element)
     if _unspecified(op, numbers) or (isinstance(op, ops.Bitcast) and numbers[0] != numbers[0]):
         return None
+    import numpy as np  # here, as it takes longer to load than most kernels to compile, which compute nothing
+
+    from mytriton.ir.arithmetic import DTYPES, evaluate
+
     with np.errstate(all="ignore"):
-        computed = evaluate(op, arrays)
+        computed = evaluate(op, [np.array(n, DTYPES[e]) for n, e in zip(numbers, elements, strict=True)])
     kind = computed.dtype.kind
     result = bool(computed) if kind == "b" else int(computed) if kind in "iu" else float(computed)
     if isinstance(op, ops.Bitcast) and result != result:

@@ -14,16 +14,14 @@ from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from mytriton.analysis.ranges import Range, full_range
 from mytriton.diagnostics import InternalError
-from mytriton.ir.arithmetic import DTYPES
 from mytriton.ir.builder import Ids, complete
 from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.ops import Constant, If, Splat
 from mytriton.ir.ops.control import yielded
 from mytriton.ir.printer import Printer
+from mytriton.numbers import bits_of
 from mytriton.records import dataclass
 from mytriton.stage import Change
 from mytriton.types import ScalarType, Type, element_of, shape_of
@@ -162,7 +160,7 @@ class Match:
         element = element_of(x.type)
         if x.type != y.type or None in numbers or not isinstance(element, ScalarType):
             return False
-        first, second = (np.array(number, DTYPES[element]).tobytes() for number in numbers)
+        first, second = (bits_of(number, element) for number in numbers if number is not None)
         return first == second
 
 

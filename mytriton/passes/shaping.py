@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mytriton.ir import ops
-from mytriton.ir.arithmetic import DTYPES, evaluate
 from mytriton.passes.rewrite import Match, Replacement, rule, rules_in
 from mytriton.types import ScalarType, element_of, f16, is_float, shape_of
 
@@ -68,6 +65,10 @@ def reduce_constant(op: ops.Reduce, m: Match) -> Replacement:
     element = element_of(op.source.type)
     if number is None or not isinstance(element, ScalarType):
         return None
+    import numpy as np  # see `fold.constant`
+
+    from mytriton.ir.arithmetic import DTYPES, evaluate
+
     # Both halves of the tree are equal at each step, so one element stands for all.
     step = ops.COMBINE[op.combine](lhs=op.source, rhs=op.source)
     value = np.array(number, DTYPES[element])

@@ -98,7 +98,7 @@ def fresh(what: str, command: list[str], runs: int, bytecode: str) -> None:
 
 
 def cold(runs: int, triton_python: str) -> None:
-    """Fresh processes with empty caches of compiled kernels, ours beside Triton's. Compiling imports NumPy."""
+    """Fresh processes with empty caches of compiled kernels, ours beside Triton's; MLIR's bindings import NumPy."""
     print("\nfresh process, from its start to ...")
     with tempfile.TemporaryDirectory() as bytecode:
         for code in ("import numpy", "import mytriton"):

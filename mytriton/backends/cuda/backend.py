@@ -9,7 +9,6 @@ from mytriton.backends.base import Launcher
 from mytriton.backends.cuda.emit import SUPPORTED, emit, kernel_symbol
 from mytriton.backends.nvidia import nvrtc, stages
 from mytriton.backends.nvidia.device import probe
-from mytriton.backends.nvidia.launch import load_cubin
 from mytriton.backends.nvidia.nvjitlink import assembler
 from mytriton.backends.nvidia.shared import too_large
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, load_library
@@ -73,6 +72,8 @@ class CudaBackend:
 
     def load(self, compilation: Compilation) -> Launcher:
         """A launcher of the compilation's cubin; the device is not touched before the first launch."""
+        from mytriton.backends.nvidia.launch import load_cubin  # see `numbers`
+
         cubin, layout = compilation.find("cubin"), compilation.find("layout")
         compilation.raise_if_failed()
         if cubin is None or layout is None or not cubin.ok:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from mytriton.arrays import constant
+from mytriton.numbers import bits_of
 from mytriton.types import PointerType, ScalarType, Type, element_of, f32, f64, i1
 
 _NAMES = {
@@ -58,9 +56,7 @@ def _integer(value: int, type_: ScalarType) -> str:
 
 def _float(value: float, type_: ScalarType) -> str:
     if math.isfinite(value):
-        # The shortest digits that give this number back, which NumPy knows for f32; written as Python does, because
-        # NumPy's own spelling changes between its versions.
-        text = repr(float(np.format_float_scientific(np.float32(value))) if type_ == f32 else value)
+        text = repr(_shortest(value) if type_ == f32 else value)
         text = text if any(c in text for c in ".e") else f"{text}.0"
         return f"{text}f" if type_ == f32 else text
     # There is no literal for nan and inf without a header.
@@ -68,6 +64,16 @@ def _float(value: float, type_: ScalarType) -> str:
     return f"__int_as_float(0x{bits:08x})" if type_ == f32 else f"__longlong_as_double(0x{bits:016x})"
 
 
+def _shortest(value: float) -> float:
+    """The number that reads with the fewest digits of all that are the same f32."""
+    if (not value or 1e-37 < abs(value) < 1e38) and float(f"{value:.6g}") == value:
+        return value  # no two numbers of six digits are one f32
+    import numpy as np  # see `numbers`
+
+    # Written as Python does, because NumPy's own spelling changes between its versions.
+    return float(np.format_float_scientific(np.float32(value)))
+
+
 def float_bits(value: float, type_: ScalarType) -> int:
     """The bits of a float constant of the given type."""
-    return int(constant(value, type_).view(f"u{type_.bytes}"))
+    return bits_of(value, type_)

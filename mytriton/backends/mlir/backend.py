@@ -13,7 +13,6 @@ from mytriton.backends.mlir.names import entry_name
 from mytriton.backends.mlir.run import ModuleRun, mlir_available
 from mytriton.backends.nvidia import stages as nvidia
 from mytriton.backends.nvidia.device import probe
-from mytriton.backends.nvidia.launch import MEMREF, POINTER, load_cubin
 from mytriton.backends.nvidia.shared import too_large
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir import ops
@@ -111,6 +110,8 @@ class MlirBackend:
         yield from nvidia.finish(ptx, lambda: lines, target)
 
     def load(self, compilation: Compilation) -> Launcher:
+        from mytriton.backends.nvidia.launch import MEMREF, POINTER, load_cubin  # see `numbers`
+
         reason = self.available()
         if reason is not None:
             raise BackendUnavailable(reason)

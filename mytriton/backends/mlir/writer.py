@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
-from mytriton.arrays import constant
 from mytriton.ir import ops
 from mytriton.ir.core import Op
+from mytriton.numbers import bits_of
 from mytriton.types import ScalarType, i1
 
 #: Predicate for signed integers, for unsigned ones and bool, and for floats: ordered, so that NaN is unequal to all.
@@ -34,11 +32,10 @@ def literal(value: bool | int | float, type_: ScalarType) -> str:
         return str(int(value))
     value = float(value)
     if type_.is_float8:  # held as its bits
-        return str(int(constant(value, type_).view(np.uint8)))
+        return str(bits_of(value, type_))
     if math.isfinite(value) and float(text := f"{value:.6e}") == value:
         return text
-    bits = constant(value, type_).tobytes()
-    return f"0x{int.from_bytes(bits, 'little'):0{2 * len(bits)}X}"
+    return f"0x{bits_of(value, type_):0{2 * type_.bytes}X}"
 
 
 def constant_name(value: bool | int | float, type_: ScalarType) -> str:

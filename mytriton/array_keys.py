@@ -1,0 +1,44 @@
+"""What arrays are told apart by when a launch is repeated: see `repeat`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from mytriton.arrays import address_of, in_whole_elements
+
+
+def rule_of(type_: type) -> Callable[[Any], Hashable]:
+    """The rule of an array type; raises `LookupError` for any other."""
+    for library, name, rule in (
+        ("numpy", "ndarray", _numpy_key),
+        ("cupy", "ndarray", _cupy_key),
+        ("torch", "Tensor", _torch_key),
+    ):
+        if type_ is getattr(sys.modules.get(library), name, None):
+            return rule
+    raise LookupError
+
+
+def _numpy_key(array: np.ndarray[Any, Any]) -> Hashable:
+    if not (array.flags.c_contiguous or in_whole_elements(array.strides, array.itemsize)):
+        raise LookupError
+    return np.ndarray, array.dtype, address_of(array) % 16 == 0
+
+
+def _cupy_key(array: Any) -> Hashable:
+    # An empty array's interface gives another address than its memory's, hence another alignment.
+    if not (array.size and (array.flags.c_contiguous or in_whole_elements(array.strides, array.itemsize))):
+        raise LookupError
+    return "cupy", array.dtype, array.data.ptr % 16 == 0
+
+
+def _torch_key(tensor: Any) -> Hashable:
+    # Only what is plain memory: neither sparse nor lazily negated, and on no device of a third kind.
+    cuda = tensor.is_cuda
+    if not (cuda or tensor.is_cpu) or tensor.is_sparse or tensor.is_neg():
+        raise LookupError
+    return "torch", tensor.dtype, cuda, tensor.data_ptr() % 16 == 0
