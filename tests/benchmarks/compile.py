@@ -78,15 +78,17 @@ def warm(runs: int) -> None:
             print(" ", stats.row(name, seconds))
 
 
-def fresh(what: str, command: list[str], runs: int, bytecode: str) -> None:
+def fresh(what: str, command: list[str], runs: int, bytecode: str, kept: str = "") -> None:
     """What a process costs from its start to its end. One run before writes the modules' bytecode to the folder
-    `bytecode`, as an installation does."""
+    `bytecode`, as an installation does, and what it compiled to the folder `kept`, if there is one: else each process
+    has an empty cache of compiled kernels."""
     wall, cpu = [], []
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     path = os.pathsep.join(filter(None, (str(ROOT), inherited.get("PYTHONPATH"))))
     for _ in range(runs + 1):
         with tempfile.TemporaryDirectory() as cache:
-            env = {"TRITON_CACHE_DIR": cache, "PYTHONPATH": path, "PYTHONPYCACHEPREFIX": bytecode}
+            compiled = {"TRITON_CACHE_DIR": kept or cache, "MYTRITON_CACHE_DIR": kept or cache}
+            env = {**compiled, "PYTHONPATH": path, "PYTHONPYCACHEPREFIX": bytecode}
             before, start = os.times(), time.perf_counter()
             subprocess.run(command, check=True, env={**inherited, **env})
             wall.append(time.perf_counter() - start)
@@ -98,17 +100,27 @@ def fresh(what: str, command: list[str], runs: int, bytecode: str) -> None:
 
 
 def cold(runs: int, triton_python: str) -> None:
-    """Fresh processes with empty caches of compiled kernels, ours beside Triton's; MLIR's bindings import NumPy."""
+    """Fresh processes with empty caches of compiled kernels and with full ones, ours beside Triton's; MLIR's bindings
+    import NumPy."""
     print("\nfresh process, from its start to ...")
     with tempfile.TemporaryDirectory() as bytecode:
         for code in ("import numpy", "import mytriton"):
             fresh(code, [sys.executable, "-c", code], runs, bytecode)
         for backend, end in (("cuda", "cuda"), ("cuda", "cubin"), ("mlir", "ptx"), ("mlir", "cubin")):
             code = COLD.replace("BACKEND", backend).replace("END", end)
-            fresh(f"{end} of backend {backend}", [sys.executable, "-c", code], runs, bytecode)
+            command = [sys.executable, "-c", code]
+            fresh(f"{end} of backend {backend}", command, runs, bytecode)
+            if end == "cuda":
+                continue  # is made anew each time
+            with tempfile.TemporaryDirectory() as kept:
+                fresh(
+                    f"{end} of backend {backend}, compiled before", [sys.executable, "-c", code], runs, bytecode, kept
+                )
         if has_triton(triton_python):
             fresh("import triton", [triton_python, "-c", "import triton"], runs, bytecode)
             fresh("Triton: cubin", [triton_python, str(PEER), "0"], runs, bytecode)
+            with tempfile.TemporaryDirectory() as kept:
+                fresh("Triton: cubin, compiled before", [triton_python, str(PEER), "0"], runs, bytecode, kept)
 
 
 def has_triton(python: str) -> bool:

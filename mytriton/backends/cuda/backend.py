@@ -11,7 +11,8 @@ from mytriton.backends.nvidia import nvrtc, stages
 from mytriton.backends.nvidia.device import probe
 from mytriton.backends.nvidia.nvjitlink import assembler
 from mytriton.backends.nvidia.shared import too_large
-from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, load_library
+from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, library_path, load_library
+from mytriton.cache import Entry
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir.core import Func
 from mytriton.layout.program import LaidOut
@@ -61,14 +62,14 @@ class CudaBackend:
         yield text
         with Clock() as clock:
             try:
-                ptx = _compile(text, target)
+                ptx, cached = _compile(text, target)
             except ToolMissing as missing:
                 yield from stages.skipped(stages.NAMES, str(missing))
                 return
             except ToolFailed as failed:
                 yield _refused(failed, text.lines)
                 return
-        yield from stages.finish(ptx, lambda: text.lines, target, clock.seconds)
+        yield from stages.finish(ptx, lambda: text.lines, target, clock.seconds, cached)
 
     def load(self, compilation: Compilation) -> Launcher:
         """A launcher of the compilation's cubin; the device is not touched before the first launch."""
@@ -106,11 +107,20 @@ def options(target: Target) -> list[str]:
     ]
 
 
-def _compile(text: Stage, target: Target) -> str:
+def _compile(text: Stage, target: Target) -> tuple[str, bool]:
+    """The PTX, and whether it was found on the disk. All that `options` says follows from what is in the entry."""
+    fusion = str(target.enable_fp_fusion)
+    tools, sources = (library_path("nvrtc"),), (__file__, nvrtc.__file__)
+    entry = Entry("ptx", (text.artifact, target.chip, fusion), tools, sources)
+    parts = entry.read()
+    if parts is not None:
+        return parts["ptx"].decode(), True
     if not nvrtc.supports(target.chip):
         version = ".".join(map(str, nvrtc.version()))
         raise ToolMissing(f"NVRTC {version} does not know {target.chip}; choose another chip or install a newer NVRTC")
-    return nvrtc.compile_ptx(text.artifact, options(target)).ptx
+    ptx = nvrtc.compile_ptx(text.artifact, options(target)).ptx
+    entry.write({"ptx": ptx.encode()})
+    return ptx, False
 
 
 def _refused(failed: ToolFailed, emitted: Sequence[Line]) -> Stage:

@@ -8,6 +8,7 @@ from typing import Any
 from mytriton.backends.base import Launcher
 from mytriton.backends.mlir.bases import bases
 from mytriton.backends.mlir.emit import emit
+from mytriton.backends.mlir.kept import KeptRun, Made
 from mytriton.backends.mlir.llvm import llvm_lines, translate
 from mytriton.backends.mlir.names import entry_name
 from mytriton.backends.mlir.run import ModuleRun, mlir_available
@@ -81,45 +82,68 @@ class MlirBackend:
         yield layout
         with Clock() as clock:
             lines = emit(layout.artifact, target)
+        with Clock() as search:
+            kept = KeptRun(lines, self._passes(target), __file__)
+            made = kept.read()
+        if made is not None:
+            yield _emitted(lines, clock.seconds)
+            made.stages[-1].seconds = search.seconds
+            yield from made.stages
+            yield from _after(made, lines, target, cached=True)
+            return
         reason = mlir_available()
         if reason is None:
-            yield from self._run(lines, target, clock.seconds)
+            yield from self._run(lines, target, clock.seconds + search.seconds, kept)
             return
-        text = "\n".join(line.text for line in lines)
-        yield Stage("mlir/emit", "text", "mlir", seconds=clock.seconds, artifact=text, make_lines=lambda: lines)
+        yield _emitted(lines, clock.seconds)
         yield from _skipped(self.planned(target)[2:], reason)
 
-    def _run(self, lines: list[Line], target: Target, seconds: float) -> Iterator[Stage]:
+    def _run(self, lines: list[Line], target: Target, seconds: float, kept: KeptRun) -> Iterator[Stage]:
         run = ModuleRun(lines, prefix="mlir", seconds=seconds)
-        lowered, ptx = b"", None
+        made = Made([], b"", "", run.listings)
+        codes: list[bytes] = []
         for stage in run.stages(self._passes(target)):
+            made.stages.append(stage)
+            codes.append(run.bytecode)
             if stage.name == "mlir/gpu-module-to-binary" and stage.ok:
-                ptx = stage.artifact = _ptx(run)
+                made.ptx = stage.artifact = _ptx(run)
+                if len(codes) == 1 + len(self._passes(target)):
+                    kept.write(made, codes)
             else:
-                lowered = run.bytecode
+                made.lowered = run.bytecode
             yield stage
-        if ptx is None:
-            if not run.failed:
-                yield from _skipped(("llvm", *nvidia.NAMES), "no stage gpu-module-to-binary has made PTX")
-            return
-        # Making PTX went through LLVM IR: it is made once more only for who looks at it.
-        listings = run.listings
-        stage = Stage("llvm", "text", "llvm")
-        stage.make_lines = lambda: llvm_lines(translate(listings, lowered, "gpu.module"), lines)
-        yield stage
-        yield from nvidia.finish(ptx, lambda: lines, target)
+        if made.ptx:
+            yield from _after(made, lines, target)
+        elif not run.failed:
+            yield from _skipped(("llvm", *nvidia.NAMES), "no stage gpu-module-to-binary has made PTX")
 
     def load(self, compilation: Compilation) -> Launcher:
         from mytriton.backends.nvidia.launch import MEMREF, POINTER, load_cubin  # see `numbers`
 
-        reason = self.available()
-        if reason is not None:
-            raise BackendUnavailable(reason)
+        if probe().state != "ready":
+            raise BackendUnavailable(probe().reason)
         target = compilation.target
         params = [(name, type_) for name, type_, _ in compilation.specialization.params]
-        cubin: Any = compilation.stage("cubin").artifact
+        stage = compilation.find("cubin")
+        compilation.raise_if_failed()
+        if stage is None or not stage.ok:
+            raise BackendUnavailable(stage.reason if stage is not None else "the compilation made no cubin")
+        cubin: Any = stage.artifact
         arrays = POINTER if target.abi == "pointer" else MEMREF
         return load_cubin(cubin, entry_name(compilation.kernel), params, target, arrays)
+
+
+def _emitted(lines: list[Line], seconds: float) -> Stage:
+    text = "\n".join(line.text for line in lines)
+    return Stage("mlir/emit", "text", "mlir", seconds=seconds, artifact=text, make_lines=lambda: lines)
+
+
+def _after(made: Made, lines: list[Line], target: Target, cached: bool = False) -> Iterator[Stage]:
+    """The stages after the passes. Making PTX went through LLVM IR: it is made once more only for who looks at it."""
+    stage = Stage("llvm", "text", "llvm")
+    stage.make_lines = lambda: llvm_lines(translate(made.listings, made.lowered, "gpu.module"), lines)
+    yield stage
+    yield from nvidia.finish(made.ptx, lambda: lines, target, cached=cached)
 
 
 def _skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:

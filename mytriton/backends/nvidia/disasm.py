@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from mytriton.backends.nvidia.control import control_code
 from mytriton.backends.nvidia.tools import ToolFailed, find_program
+from mytriton.cache import Entry
 from mytriton.stage import Line
 
 # A cubin made with line information refers to the lines of the PTX it was made from under this name.
@@ -17,6 +18,17 @@ _UPPER = re.compile(r"\s*/\* 0x(?P<upper>[0-9a-f]{16}) \*/$")
 _LABEL = re.compile(r"\.L_x_\d+:")
 _FUNCTION = re.compile(r"[\w$]+:$")
 _ENTRY = re.compile(r"\s*\.global\s+(?P<name>[\w$]+)$")
+
+
+def kept_disassembly(cubin: bytes) -> tuple[str, bool]:
+    """What `disassemble` gives, from the disk if it was asked for earlier; and whether it was."""
+    entry = Entry("sass", (cubin,), (find_program("nvdisasm"),), (__file__,))
+    parts = entry.read()
+    if parts is not None:
+        return parts["listing"].decode(), True
+    listing = disassemble(cubin)
+    entry.write({"listing": listing.encode()})
+    return listing, False
 
 
 def disassemble(cubin: bytes) -> str:

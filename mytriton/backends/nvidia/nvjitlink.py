@@ -6,7 +6,8 @@ import ctypes
 import re
 from pathlib import Path
 
-from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, find_program, load_library
+from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, find_program, library_path, load_library
+from mytriton.cache import Entry
 from mytriton.records import dataclass
 
 _PTX = 2  # nvJitLinkInputType: NVJITLINK_INPUT_PTX
@@ -42,6 +43,29 @@ def assembler() -> ctypes.CDLL | str:
             return find_program("ptxas")
         except ToolMissing:
             raise missing from None  # nvJitLink is the one to install
+
+
+def assembler_path() -> Path:
+    """Where that is, not loaded; raises `ToolMissing`."""
+    try:
+        return library_path("nvJitLink")
+    except ToolMissing as missing:
+        try:
+            return Path(find_program("ptxas"))
+        except ToolMissing:
+            raise missing from None
+
+
+def kept_link(ptx: str, chip: str) -> tuple[Linked, bool]:
+    """What `link` gives, from the disk if it was linked earlier; and whether it was."""
+    entry = Entry("cubin", (ptx, chip), (assembler_path(),), (__file__,))
+    parts = entry.read()
+    if parts is not None:
+        log = parts["log"].decode()
+        return Linked(parts["cubin"], log, resources(log), parts["tool"].decode()), True
+    linked = link(ptx, chip)
+    entry.write({"cubin": linked.cubin, "log": linked.log.encode(), "tool": linked.tool.encode()})
+    return linked, False
 
 
 def link(ptx: str, chip: str) -> Linked:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from mytriton.backends.nvidia.disasm import disassemble, sass_lines
+from mytriton.backends.nvidia.disasm import kept_disassembly, sass_lines
 from mytriton.backends.nvidia.lines import ptx_lines
-from mytriton.backends.nvidia.nvjitlink import Linked, link
+from mytriton.backends.nvidia.nvjitlink import Linked, kept_link
 from mytriton.backends.nvidia.occupancy import Occupancy, occupancy
 from mytriton.backends.nvidia.shared import shared_bytes
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing
@@ -17,7 +17,7 @@ from mytriton.layout.assign import lay_out
 from mytriton.layout.printer import layout_lines
 from mytriton.layout.program import Exchange
 from mytriton.source import Span
-from mytriton.stage import Clock, Line, Stage
+from mytriton.stage import Clock, Line, Stage, Status
 from mytriton.target import Target
 
 #: Names of the stages `finish` yields.
@@ -50,11 +50,12 @@ def skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
         yield Stage(name, "binary" if name == "cubin" else "text", name, "skipped", reason=reason)
 
 
-def finish(ptx: str, emitted: Emitted, target: Target, seconds: float = 0.0) -> Iterator[Stage]:
+def finish(ptx: str, emitted: Emitted, target: Target, seconds: float = 0.0, cached: bool = False) -> Iterator[Stage]:
     """The stages `ptx`, `cubin` and `sass`. `emitted` gives the lines that the PTX's `.loc` directives count (asked
-    for only when links are wanted); `seconds` is what making the PTX took."""
+    for only when links are wanted); `seconds` is what making the PTX took, or finding it on the disk (`cached`)."""
     text = ptx.rstrip("\n")  # as the lines join to: what is shown is what is linked
-    ptx_stage = Stage("ptx", "text", "ptx", seconds=seconds, artifact=text)
+    status: Status = "cached" if cached else "ok"
+    ptx_stage = Stage("ptx", "text", "ptx", status, seconds, artifact=text)
     ptx_stage.make_lines = lambda: ptx_lines(text, emitted())
     yield ptx_stage
     cubin_stage = _cubin(ptx_stage, target)
@@ -69,7 +70,8 @@ def _cubin(ptx: Stage, target: Target) -> Stage:
     stage = Stage("cubin", "binary", "text")
     with Clock() as clock:
         try:
-            linked = link(ptx.artifact, target.chip)
+            linked, cached = kept_link(ptx.artifact, target.chip)
+            stage.status = "cached" if cached else "ok"
             used = linked.resources
             stage.artifact = linked.cubin
             stage.stats = {**used, "bytes": len(linked.cubin)}
@@ -109,7 +111,8 @@ def _sass(cubin: Stage, ptx: Stage) -> Stage:
     stage = Stage("sass", "text", "sass")
     with Clock() as clock:
         try:
-            listing = stage.artifact = disassemble(cubin.artifact)
+            listing, cached = kept_disassembly(cubin.artifact)
+            stage.artifact, stage.status = listing, "cached" if cached else "ok"
             stage.make_lines = lambda: sass_lines(listing, ptx.lines)
         except ToolMissing as missing:
             stage.status, stage.reason = "skipped", str(missing)

@@ -58,22 +58,28 @@ def _wheel_folders() -> Iterator[Path]:
 
 
 @lru_cache(maxsize=8)
-def load_library(name: str) -> ctypes.CDLL:
-    """The shared library `nvrtc` or `nvJitLink`; raises `ToolMissing`."""
+def library_path(name: str) -> Path:
+    """Where the shared library `nvrtc` or `nvJitLink` is; raises `ToolMissing`. It need not be loaded for that."""
     folders = list(_wheel_folders())
     for major in _majors():
         for folder in folders:
             path = folder / "lib" / f"lib{name}.so.{major}"
             if path.exists():
-                return _open(path)
+                return path
     try:
         from cuda import pathfinder  # a distribution, conda or a toolkit may hold it
     except ImportError as error:
         raise _missing(name) from error
     try:
-        return _open(Path(pathfinder.load_nvidia_dynamic_lib(name).abs_path))
+        return Path(pathfinder.load_nvidia_dynamic_lib(name).abs_path)
     except (RuntimeError, OSError) as error:  # DynamicLibNotFoundError is a RuntimeError
         raise _missing(name) from error
+
+
+@lru_cache(maxsize=8)
+def load_library(name: str) -> ctypes.CDLL:
+    """The shared library `nvrtc` or `nvJitLink`; raises `ToolMissing`."""
+    return _open(library_path(name))
 
 
 def _open(path: Path) -> ctypes.CDLL:
