@@ -69,7 +69,7 @@ class ArrayInfo:
     how kernels that are given strides count; `library` reads well in a sentence ("NumPy array")."""
 
     library: str
-    place: Literal["host", "device"]
+    place: Literal["host", "device", "nowhere"]
     dtype: str
     element: ScalarType | None
     address: int
@@ -77,7 +77,7 @@ class ArrayInfo:
     writable: bool = True
 
 
-def _info(library: str, place: Literal["host", "device"], dtype: str, address: int, whole: bool,
+def _info(library: str, place: Literal["host", "device", "nowhere"], dtype: str, address: int, whole: bool,
           writable: bool = True) -> ArrayInfo:  # fmt: skip
     return ArrayInfo(library, place, dtype, _ELEMENTS.get(dtype), address, whole, writable)
 
@@ -95,12 +95,40 @@ def address_of(array: Any) -> int:
         return address
 
 
+class StandIn:
+    """What stands for an array of a dtype where nothing is run. Its address is as aligned as any."""
+
+    def __init__(self, dtype: Any, name: str) -> None:
+        self.dtype, self.name = dtype, name
+
+    def data_ptr(self) -> int:
+        """The address of a tensor that does not exist."""
+        return 0
+
+
+def stand_in(value: Any) -> Any:
+    """A stand-in for an array if `value` is a dtype (of `tl`, NumPy or torch), and for those in a tuple; else `value`
+    itself."""
+    if isinstance(value, tuple):
+        return tuple(stand_in(item) for item in value)
+    if isinstance(value, ScalarType):
+        return StandIn(value, DTYPES[value].name)
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return StandIn(np.dtype(value), _name(np.dtype(value)))
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.dtype):
+        return StandIn(value, str(value).removeprefix("torch."))
+    return value
+
+
 def array_info(value: Any) -> ArrayInfo | None:
     """What kind of array `value` is; None if it is no array."""
     if isinstance(value, np.ndarray):
         flags = value.flags
         whole = flags.c_contiguous or in_whole_elements(value.strides, value.itemsize)
         return _info("NumPy array", "host", _name(value.dtype), address_of(value), whole, flags.writeable)
+    if isinstance(value, StandIn):
+        return _info("dtype", "nowhere", value.name, value.data_ptr(), True)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         name = str(value.dtype).removeprefix("torch.")

@@ -15,9 +15,10 @@ from mytriton.decorated import Decorated
 from mytriton.diagnostics import CompileError, LaunchError, OutOfResources
 from mytriton.examples import Example
 from mytriton.frontend.kernel import Kernel
-from mytriton.launch import JITFunction, Launch
+from mytriton.launch import JITFunction
 from mytriton.launched import LaunchResult
 from mytriton.options import OPTIONS, default_backend
+from mytriton.ready import Launch
 from mytriton.resetting import Resetting
 from mytriton.running import Progress
 from mytriton.timings import Trial, Tuning, read_timings, write_timings
@@ -93,6 +94,13 @@ class Autotuner(Decorated):
         launches, else in the first."""
         key = self._key(self._checked(args, keywords))
         return self.fn.prepare(grid, *args, **self._with(self.cache.get(key, self.configs[0]), keywords))
+
+    def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> Any:
+        """Compile every config that is left after pruning: the results, in their order. Nothing is measured."""
+        args, keywords = self._standing(args, keywords)
+        self._checked(args, keywords)
+        kept = self._kept(args, keywords)
+        return [self.fn.warmup(*args, grid=grid, **self._with(config, keywords)) for config in kept]
 
     def _launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
         named = self._checked(args, keywords)

@@ -36,6 +36,11 @@ def source_stage(names: Sequence[str]) -> str:
     return own[0] if own else SHARED[-1]
 
 
+def code_stage(names: Sequence[str]) -> str:
+    """Of planned stage names, the one that makes what a launch runs: what comes after it is only for looking at."""
+    return "cubin" if "cubin" in names else names[-1]
+
+
 def compile_kernel(
     kernel: Kernel,
     specialization: Specialization,

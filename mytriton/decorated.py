@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example
 from mytriton.frontend.kernel import Kernel
-from mytriton.launch import JITFunction, Launch
+from mytriton.launch import JITFunction
 from mytriton.launched import LaunchResult
+from mytriton.ready import Launch
 from mytriton.running import Progress
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ class Heuristics(Decorated):
     def prepare(self, grid: Any, /, *args: Any, **keywords: Any) -> Launch:
         """Like a launch, up to the point where something is compiled or run."""
         return self.fn.prepare(grid, *args, **self._computed(args, keywords))
+
+    def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> Any:
+        """Compile for the arguments of a launch; what is computed of an array is computed of its stand-in."""
+        args, keywords = self._standing(args, keywords)
+        return self.fn.warmup(*args, grid=grid, **self._computed(args, keywords))
 
     def _launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
         return self.fn._launch(grid, *args, **self._computed(args, keywords))

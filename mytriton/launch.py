@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, overload
 
 from mytriton import backends
-from mytriton.backends.base import Launcher
-from mytriton.compile import compile_kernel, source_stage
+from mytriton.compile import code_stage, compile_kernel
 from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example, ExampleCase
 from mytriton.frontend.decorators import UNSPECIALIZED
@@ -19,6 +18,7 @@ from mytriton.frontend.read import LiveKernel
 from mytriton.keys import launch_key
 from mytriton.launched import LaunchResult
 from mytriton.options import (
+    GPU_BACKENDS,
     OPTIONS,
     backend_of,
     default_backend,
@@ -28,61 +28,11 @@ from mytriton.options import (
     target_of,
     will_run,
 )
+from mytriton.ready import Entry, Launch
 from mytriton.repeat import CallShape
 from mytriton.specialize import Specialization, bind, parse_signature, specialize, unpacked
 from mytriton.stage import Compilation
 from mytriton.target import Target
-
-
-class _Entry:
-    """A cached compilation and, once it was run, its launcher. Keeps the kernel alive for the key's sake."""
-
-    def __init__(self, kernel: Kernel, compilation: Compilation) -> None:
-        self.kernel = kernel
-        self.compilation = compilation
-        self._launcher: Launcher | None = None
-        self._lock = threading.Lock()
-
-    def launcher(self) -> Launcher:
-        """The launcher, made on first use. Raises `CompileError`, `BackendUnavailable`."""
-        if self._launcher is None:
-            with self._lock:
-                if self._launcher is None:
-                    backend = backends.get(self.compilation.target.backend)
-                    self._launcher = backend.load(self.compilation)
-        return self._launcher
-
-
-class Launch:
-    """A launch that is ready: arguments bound and checked, nothing compiled. `runs` is False where the arrays only say
-    what to compile (host arrays on a GPU backend)."""
-
-    def __init__(self, entry: _Entry, grid: tuple[int, int, int], args: Sequence[Any], runs: bool) -> None:
-        self._entry = entry
-        self.compilation = entry.compilation
-        self.grid = grid
-        self.args = args
-        self.runs = runs
-
-    @property
-    def launcher(self) -> Launcher | None:
-        """What runs the compiled code; None if nothing is to be run. Raises `CompileError`, `BackendUnavailable`."""
-        return self._entry.launcher() if self.runs else None
-
-    def load(self) -> None:
-        """Compile as far as needed: to the backend's source, or to running code. Raises `CompileError`."""
-        self.compilation.run(source_stage(self.compilation.planned))
-        self.compilation.raise_if_failed()
-        if self.runs and 0 not in self.grid:
-            self._entry.launcher()
-
-    def run(self) -> LaunchResult:
-        """Compile as far as needed, and run if there is something to run."""
-        self.load()
-        runs = self.runs and 0 not in self.grid
-        if runs:
-            self._entry.launcher()(self.grid, self.args)
-        return LaunchResult(self.compilation, runs)
 
 
 class _Repeat:
@@ -119,7 +69,7 @@ class JITFunction:
         self.examples: list[ExampleCase] = []
         self.live = LiveKernel(function, unspecialized)
         self._shapes: dict[Any, CallShape] = {}
-        self._cache: dict[Any, _Entry] = {}
+        self._cache: dict[Any, Entry] = {}
         self._lock = threading.Lock()
 
     @property
@@ -215,6 +165,24 @@ class JITFunction:
         """Like `kernel[grid](*args, **keywords)`, up to the point where something is compiled or run."""
         return self._prepare(self.kernel, grid, args, keywords)
 
+    def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> Any:
+        """Compile for the arguments of a launch to the code that would run, and run nothing. A dtype may stand for an
+        array of it, whose address counts as divisible by 16. `grid` says nothing, and is taken as Triton takes it.
+        What it gives is the result of a launch; of an autotuned kernel, one for each config."""
+        launch = self._prepare(self.kernel, 1, *self._standing(args, keywords))
+        launch.compilation.run(code_stage(launch.compilation.planned))
+        launch.compilation.raise_if_failed()
+        return LaunchResult(launch.compilation, ran=False)
+
+    def _standing(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments with stand-ins for arrays in place of dtypes."""
+        from mytriton.arrays import stand_in  # see `numbers`
+
+        kept = {p.name for p in self.base.kernel.params if p.is_constexpr}.union(OPTIONS)
+        named = zip(self.arg_names + [""] * len(args), args, strict=False)  # too many arguments are refused later
+        positional = tuple(value if name in kept else stand_in(value) for name, value in named)
+        return positional, {name: v if name in kept else stand_in(v) for name, v in keywords.items()}
+
     def _prepare(self, kernel: Kernel, grid: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Launch:
         from mytriton.arrays import array_info  # see `numbers`
 
@@ -226,6 +194,8 @@ class JITFunction:
         constants = {p.name for p in kernel.params if p.is_constexpr}
         arrays = {n: a for n, v in bound.items() if n not in constants and (a := array_info(v)) is not None}
         place = place_of(arrays)
+        if place is None and arrays:  # dtypes stand for arrays where the backend runs
+            place = "device" if backend in GPU_BACKENDS else "host"
         runs = will_run(backend, place, arrays)
         target = target_of(options, place if runs else None)
         specialization = specialize(kernel, bound, runs, arrays)
@@ -233,12 +203,12 @@ class JITFunction:
         entry = self._entry(kernel, specialization, target)
         return Launch(entry, extents, [bound[name] for name, _, _ in specialization.params], runs)
 
-    def _entry(self, kernel: Kernel, specialization: Specialization, target: Target) -> _Entry:
+    def _entry(self, kernel: Kernel, specialization: Specialization, target: Target) -> Entry:
         key = (launch_key(kernel), specialization.key, target)
         entry = self._cache.get(key)
         if entry is None:
             with self._lock:
-                made = _Entry(kernel, compile_kernel(kernel, specialization, target))
+                made = Entry(kernel, compile_kernel(kernel, specialization, target))
                 entry = self._cache.setdefault(key, made)
         return entry
 

@@ -22,10 +22,11 @@ from mytriton.diagnostics import BackendUnavailable, CompileError, MytritonError
 from mytriton.examples import Example, ExampleCase
 from mytriton.ir import interp
 from mytriton.ir.core import Func
-from mytriton.launch import JITFunction, Launch
+from mytriton.launch import JITFunction
 from mytriton.layout import simulate
 from mytriton.layout.program import LaidOut
 from mytriton.origin import Origin, find_origin
+from mytriton.ready import Launch
 from mytriton.running import Progress, ReadyExample, prepared
 from mytriton.source import SourceUnit
 from mytriton.target import Target

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi")
 
 
+#: The backends that run on arrays in a GPU's memory; the others run on arrays in the host's.
+GPU_BACKENDS = ("cuda", "mlir")
+
+
 def split_options(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Launch options and arguments, apart."""
     options = {k: v for k, v in keywords.items() if k in OPTIONS}
@@ -53,7 +57,8 @@ def place_of(arrays: Mapping[str, ArrayInfo]) -> str | None:
     """Where the arrays are; None if there are none. Raises `LaunchError` if they are in both places."""
     places: dict[str, str] = {}
     for name, array in arrays.items():
-        places.setdefault(array.place, name)
+        if array.place != "nowhere":
+            places.setdefault(array.place, name)
     if len(places) > 1:
         host, device = places["host"], places["device"]
         raise LaunchError(
@@ -66,7 +71,7 @@ def place_of(arrays: Mapping[str, ArrayInfo]) -> str | None:
 def will_run(backend: str, place: str | None, arrays: Mapping[str, ArrayInfo]) -> bool:
     """Whether the launch runs: the host backends on host arrays, the GPU backends on device arrays. Host arrays on a
     GPU backend only compile. Raises `LaunchError` for device arrays on a host backend."""
-    on_host = backend in ("cpu", "interp")
+    on_host = backend not in GPU_BACKENDS
     if on_host and place == "device":
         name = next(iter(arrays))
         raise LaunchError(

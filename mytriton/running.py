@@ -17,7 +17,8 @@ from mytriton.arrays import address_of, copied
 from mytriton.backends.interp import InterpLauncher
 from mytriton.diagnostics import BackendUnavailable, LaunchError
 from mytriton.examples import Example
-from mytriton.launch import JITFunction, Launch
+from mytriton.launch import JITFunction
+from mytriton.ready import Launch
 from mytriton.target import Target
 
 Array = np.ndarray[Any, Any]

@@ -13,9 +13,9 @@ from mytriton.comparison import OutputReport, compare
 from mytriton.examples import ExampleCase
 from mytriton.ir import interp
 from mytriton.ir.core import Func
-from mytriton.launch import Launch
 from mytriton.layout import simulate
 from mytriton.layout.assign import lay_out
+from mytriton.ready import Launch
 
 
 def launch_of(kernel: JITFunction, case: ExampleCase) -> tuple[Launch, Any]:
