@@ -20,7 +20,9 @@ _MAX_PACK = 64
 def _text(s: Semantics, operand: Operand, name: str) -> str:
     text = s.known(operand, f"`{name}`")
     if not isinstance(text, str):
-        raise Mistake("MT211", f"`{name}` must be a string, got {s.describe(operand)}", operand.span)
+        raise Mistake(
+            "MT211", f"`{name}` must be a string, got {s.describe(operand)}", operand.span, "put it in quotes"
+        )
     return text
 
 

@@ -92,7 +92,8 @@ class Broadcasting(Findings):
         if prod(shape) > MAX_ELEMENTS:
             extents = " x ".join(map(str, shape))
             message = f"a block has at most {MAX_ELEMENTS} elements, got {prod(shape)}"
-            raise Mistake("MT220", message + (f" ({extents})" if len(shape) > 1 else ""), span)
+            hint = "work through it in smaller blocks: more programs, or a loop"
+            raise Mistake("MT220", message + (f" ({extents})" if len(shape) > 1 else ""), span, hint)
 
 
 def joined(a: Shape, b: Shape) -> Shape:

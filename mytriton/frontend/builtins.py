@@ -44,7 +44,8 @@ def _num_programs(s: Semantics, span: Span, axis: Operand) -> Item:
 def absolute(s: Semantics, span: Span, x: Operand) -> Item:
     value = s.value(x)
     if is_pointer(value.type):
-        raise Mistake("MT203", f"tl.abs takes numbers, got {s.describe(x)}", x.span)
+        hint = "read what it points to with tl.load(...)"
+        raise Mistake("MT203", f"tl.abs takes numbers, got {s.describe(x)}", x.span, hint)
     if is_float8(value.type):  # exact, so that it keeps its type as in Triton
         element, b = s.scalar_type(value), s.builder
         assert isinstance(element, ScalarType)
@@ -82,7 +83,8 @@ def _where(s: Semantics, span: Span, condition: Operand, x: Operand, y: Operand)
     flag = s.value(condition)
     if not is_bool(flag.type):
         if is_pointer(flag.type):
-            raise Mistake("MT231", f"the condition must be bool, got {s.describe(condition)}", condition.span)
+            raise Mistake("MT231", f"the condition must be bool, got {s.describe(condition)}", condition.span,
+                          "compare it with another pointer")  # fmt: skip
         if isinstance(condition.item, Value):
             message = f"the condition of tl.where is not bool: {s.describe(condition)} counts as true where it is not 0"
             s.warn("MT291", message, condition.span, f"say so: {s.text(condition.span)} != 0")
@@ -91,7 +93,8 @@ def _where(s: Semantics, span: Span, condition: Operand, x: Operand, y: Operand)
     if all(pointers):
         pair = [s.value(x), s.value(y)]
         if element_of(pair[0].type) != element_of(pair[1].type):
-            raise Mistake("MT203", f"different pointer types: {s.describe(x)} and {s.describe(y)}", span)
+            raise Mistake("MT203", f"different pointer types: {s.describe(x)} and {s.describe(y)}", span,
+                          "cast one: x.to(y.dtype)")  # fmt: skip
     else:
         type_ = s.common(x, y, "tl.where")
         pair = [s.converted(x, y, type_), s.converted(y, x, type_)]

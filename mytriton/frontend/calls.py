@@ -149,7 +149,7 @@ def _compile_time(function: Callable[..., Any]) -> Builtin:
             result = function(*values.args, **values.kwargs)
         except Exception as error:  # noqa: BLE001 (the author's function may raise anything)
             message = f"`{s.text(span)}` raises {type(error).__name__}: {error}"
-            raise Mistake("MT212", message, span) from None
+            raise Mistake("MT212", message, span, "it is called while the kernel is compiled") from None
         if problem := excess(Known(result)):
             raise Mistake("MT212", f"`{s.text(span)}` cannot be computed: {problem}", span, TOO_LARGE)
         try:

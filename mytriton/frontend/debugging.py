@@ -24,7 +24,8 @@ def check(s: Semantics, condition: Operand, message: str, span: Span, mask: Oper
         item = s.builder.constant(False, i1)
     if is_pointer(item.type):
         described = s.describe(condition)
-        raise Mistake("MT203", f"an asserted condition must be a number, but {described} is a pointer", condition.span)
+        message = f"an asserted condition must be a number, but {described} is a pointer"
+        raise Mistake("MT203", message, condition.span, "compare it with another pointer")
     s.builder.span = span
     value = s.builder.cast(item, i1)
     if mask is not None:

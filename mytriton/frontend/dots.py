@@ -120,4 +120,4 @@ def _dot(
 
 def tl_name(element: ScalarType) -> str:
     """`float32` for f32."""
-    return {"f": "float", "i": "int"}[element.name[0]] + element.name[1:]
+    return {"f": "float", "i": "int", "u": "uint"}[element.name[0]] + element.name[1:]

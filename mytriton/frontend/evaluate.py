@@ -243,7 +243,8 @@ class Evaluator(Choices):
 
     def helper(self, function: Any, call: t.Call) -> Builtin:
         """A function of the author's as something to call."""
-        raise Mistake("MT136", f"`{self.semantics.text(call.function.span)}` is called only in kernels", call.span)
+        raise Mistake("MT136", f"`{self.semantics.text(call.function.span)}` is called only in kernels", call.span,
+                      "call it in the kernel's body")  # fmt: skip
 
     def _subscript(self, expr: t.Subscript) -> _Steps:
         base = yield expr.base
@@ -264,7 +265,8 @@ class Evaluator(Choices):
         position = self.semantics.known_int(index, "an index")
         items = base.item.items
         if not -len(items) <= position < len(items):
-            raise Mistake("MT212", f"index {position} is out of range of {len(items)} items", index.span)
+            hint = f"use {-len(items)} to {len(items) - 1}" if items else "there is nothing in it"
+            raise Mistake("MT212", f"index {position} is out of range of {len(items)} items", index.span, hint)
         return items[position]
 
     def _slice(self, expr: t.Slice) -> _Steps:

@@ -35,7 +35,7 @@ def _python(
         for operand in args.values():
             if isinstance(operand.item, Value):
                 message = f"`{name}` works on constexprs only, but {s.describe(operand)} is computed at run time"
-                raise Mistake("MT213", message, operand.span, hint)
+                raise Mistake("MT213", message, operand.span, hint or "give it constexprs")
         values = [s.known(operand, f"an argument of `{name}`") for operand in args.values()]
         return s.fold(lambda: compute(*values), span)
 
@@ -59,15 +59,17 @@ for _name, _arity in (("ceil", 1), ("floor", 1), ("sqrt", 1), ("exp", 1), ("log"
 
 
 def _fold_pairs(name: str, pair: Rule, of_constants: Callable[..., Any]) -> Rule:
-    """Python's `min` and `max` of two or more: constexprs as Python, else the run-time operation."""
+    """Python's `min` and `max`: constexprs as Python, a tuple of them too, else the run-time operation of two."""
 
-    def rule(s: Semantics, span: Span, **args: Operand) -> Item:
-        operands = list(args.values())
-        if all(isinstance(o.item, (Known, Tuple)) for o in operands):
-            values = [s.known(o, f"an argument of `{name}`") for o in operands]
-            return s.fold(lambda: of_constants(*values), span)
-        result = operands[0]
-        for operand in operands[1:]:
+    def rule(s: Semantics, span: Span, values: tuple[Operand, ...]) -> Item:
+        if values and all(isinstance(o.item, (Known, Tuple)) for o in values):
+            known = [s.known(o, f"an argument of `{name}`") for o in values]
+            return s.fold(lambda: of_constants(*known), span)
+        if len(values) < 2:
+            hint = f"along an axis of a block: tl.{name}(x, axis)"
+            raise Mistake("MT120", f"`{name}` compares two values or more, got {len(values)}", span, hint)
+        result = values[0]
+        for operand in values[1:]:
             result = Operand(pair(s, span, result, operand), result.expr)
         return result.item
 
@@ -100,6 +102,4 @@ FUNCTIONS[isinstance] = Builtin("isinstance", (Param("x"), Param("classes")), _p
 FUNCTIONS[len] = Builtin("len", (Param("x"),), _python_len)
 FUNCTIONS[builtins.abs] = Builtin("abs", (Param("x"),), _python_abs)
 for _function, _pair, _word in ((builtins.max, maximum, "max"), (builtins.min, minimum, "min")):
-    FUNCTIONS[_function] = Builtin(
-        _word, tuple(Param(f"argument {n + 1}", n >= 1) for n in range(8)), _fold_pairs(_word, _pair, _function)
-    )
+    FUNCTIONS[_function] = Builtin(_word, (Param("values", rest=True),), _fold_pairs(_word, _pair, _function))

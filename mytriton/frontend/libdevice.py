@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mytriton.frontend.dots import tl_name
 from mytriton.frontend.mathematics import floats
 from mytriton.frontend.registry import builtin
 from mytriton.frontend.semantics import Semantics
@@ -150,7 +151,8 @@ def of_type(function: Callable[..., Any], old: ScalarType, build: Callable[[Buil
     def rule(s: Semantics, span: Span, arg0: Operand) -> Item:
         value = s.value(arg0, old) if isinstance(arg0.item, Known) else s.value(arg0)
         if element_of(value.type) != old:
-            raise Mistake("MT203", f"libdevice.{name} takes {old}, got {s.describe(arg0)}", arg0.span)
+            raise Mistake("MT203", f"libdevice.{name} takes {old}, got {s.describe(arg0)}", arg0.span,
+                          f"convert it: {s.receiver(arg0)}.to(tl.{tl_name(old)})")  # fmt: skip
         return build(s.builder, value)
 
     builtin(function, module="libdevice")(rule)

@@ -137,7 +137,7 @@ def _umulhi(s: Semantics, span: Span, x: Operand, y: Operand) -> Item:
     type_, b = element_of(lhs.type), s.builder
     if not isinstance(type_, ScalarType) or type_.kind != "int" or type_.bits < 32:
         message = f"tl.umulhi takes integers of 32 or 64 bits, got {s.describe(x)} and {s.describe(y)}"
-        raise Mistake("MT203", message, span)
+        raise Mistake("MT203", message, span, "convert both: x.to(tl.uint32)")
     half = b.constant(32, u64, shape_of(lhs.type))
     if type_.bits == 32:
         product = b.add(ops.Mul, lhs=b.cast(b.cast(lhs, u32), u64), rhs=b.cast(b.cast(rhs, u32), u64))

@@ -183,11 +183,12 @@ def _hint(function: Callable[..., Any]) -> None:
         numbers = items_of(values) if isinstance(values.item, Tuple) else (values,)
         for number in numbers:
             if s.known_int(number, f"a value of tl.{name}") < 1:
-                raise Mistake("MT212", f"tl.{name} takes positive numbers, got {s.describe(number)}", number.span)
+                raise Mistake("MT212", f"tl.{name} takes positive numbers, got {s.describe(number)}", number.span,
+                              "leave the statement out where there is nothing to state")  # fmt: skip
         rank = len(shape_of(value.type)) if isinstance(value, Value) else 0
         if len(numbers) != max(1, rank):
             message = f"tl.{name} takes a number for each axis: {s.describe(input)} has {rank}, got {len(numbers)}"
-            raise Mistake("MT212", message, values.span)
+            raise Mistake("MT212", message, values.span, "give a list of them: [16, 1]")
         return value
 
     builtin(function)(rule)
@@ -201,9 +202,11 @@ for _function in (tl.multiple_of, tl.max_contiguous, tl.max_constancy):
 def _assume(s: Semantics, span: Span, cond: Operand) -> Item:
     value = s.number(cond, "the argument of tl.assume")
     if isinstance(value, Value) and (not is_bool(value.type) or shape_of(value.type)):
-        raise Mistake("MT231", f"tl.assume takes a scalar bool, got {s.describe(cond)}", cond.span)
+        raise Mistake("MT231", f"tl.assume takes a scalar bool, got {s.describe(cond)}", cond.span,
+                      "compare scalars: n > 0")  # fmt: skip
     if isinstance(value, Known) and not value.value:
-        raise Mistake("MT212", f"tl.assume says what is false: {s.text(cond.span)}", cond.span)
+        raise Mistake("MT212", f"tl.assume says what is false: {s.text(cond.span)}", cond.span,
+                      "state what holds, or nothing")  # fmt: skip
     return Known(None)
 
 

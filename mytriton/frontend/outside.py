@@ -56,6 +56,19 @@ _LANGUAGE = (
 _MODULES = (mytriton, *_LANGUAGE, math)
 
 #: The classes of other compile-time values that a kernel may name.
+#: What to write instead of Python's own functions.
+_INSTEAD = {
+    "all": "the least of a block of bools is tl.min(x.to(tl.int32)), 1 if all hold",
+    "any": "that any holds: tl.reduce_or(x, axis)",
+    "divmod": "write x // y and x % y",
+    "enumerate": "count with tl.static_range(len(t)), and take t[i]",
+    "pow": "write x * x, or tl.pow(x, y) of floats",
+    "reversed": "tl.flip(x) turns a block around",
+    "sorted": "tl.sort(x) sorts a block",
+    "sum": "tl.sum(x, axis) adds up a block; of numbers write a + b",
+    "type": "ask x.dtype",
+    "zip": "count with tl.static_range(len(t)), and take t[i] and u[i]",
+}
 _DATA = (ScalarType, PointerType, language.PropagateNan)
 
 
@@ -85,6 +98,8 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
     if callable(value) and not is_module:
         message = f"`{name}` cannot be called in a kernel"
         hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
+        if getattr(value, "__module__", None) == "builtins":
+            hint = _INSTEAD.get(name, "Python's own functions are not part of the kernel language")
         raise Mistake("MT132", message, span, hint)
     hint = "pass it as an argument"
     if is_module:

@@ -66,7 +66,9 @@ def loop_bounds(evaluator: Evaluator, call: t.Expr) -> Bounds | None:
     text = semantics.text(call.function.span)
     python = loop is builtins.range and bool(call.keywords)
     if len(args) > 3 or "end" not in given or set(given) - {"start", "end", "step"} or python:
-        hint = "only tl.range and tl.static_range take `step=`" if python else ""
+        extra = next(iter(set(given) - {"start", "end", "step"}), None)
+        hint = f"leave `{extra}` away" if extra is not None else f"write {text}(end), or {text}(start, end)"
+        hint = "only tl.range and tl.static_range take `step=`" if python else hint
         raise Mistake("MT120", f"`{text}` takes (end), (start, end) or (start, end, step)", call.span, hint)
     start = given.get("start", Operand(Known(0), call))
     step = given.get("step", Operand(Known(1), call))

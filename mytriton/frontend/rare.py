@@ -96,7 +96,7 @@ for _function, _build in (
 def _checked(s: Semantics, name: str, value: Value, operand: Operand) -> Value:
     if not is_integer(value.type) or element(value).bits < 32:
         message = f"libdevice.{name} takes integers of 32 or 64 bits, got {s.describe(operand)}"
-        raise Mistake("MT203", message, operand.span)
+        raise Mistake("MT203", message, operand.span, f"convert it: {s.receiver(operand)}.to(tl.int32)")
     return value
 
 

@@ -27,7 +27,8 @@ def numbers(s: Semantics, input: Operand, name: str) -> tuple[Value, ScalarType]
     value = s.value(input)
     element = element_of(value.type)
     if not isinstance(element, ScalarType):
-        raise Mistake("MT203", f"tl.{name} takes numbers, got {s.describe(input)}", input.span)
+        hint = "read what it points to with tl.load(...)"
+        raise Mistake("MT203", f"tl.{name} takes numbers, got {s.describe(input)}", input.span, hint)
     return s.builder.cast(value, element.computed), element.computed
 
 

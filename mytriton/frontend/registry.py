@@ -47,14 +47,18 @@ class Builtin:
         if len(args) > len(by_position) and rest is None:
             takes = f"takes {len(by_position)} arguments ({', '.join(by_position)})"
             takes = takes if by_position else "takes no arguments"
-            hint = f"give {', '.join(by_name[len(by_position) :])} by name" if len(by_name) > len(by_position) else ""
+            hint = "leave away what is too much"
+            if len(by_name) > len(by_position):
+                hint = f"give {', '.join(by_name[len(by_position) :])} by name"
             message = f"`{self.name}` {takes}, got {len(args)}"
             raise Mistake("MT120", message, args[len(by_position)].span, hint)
         bound: dict[str, Any] = dict(zip(by_position, args, strict=False))
         for name, operand in keywords.items():
             if name not in by_name:
                 near = get_close_matches(name, by_name, 1)
-                hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(by_name)}"
+                hint = (
+                    f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(by_name) or 'not named'}"
+                )
                 raise Mistake("MT120", f"`{self.name}` has no parameter `{name}`", operand.span, hint)
             if name in bound:
                 hint = f"its parameters are, in order, {', '.join(by_name)}"

@@ -101,7 +101,8 @@ def _zeros_like(s: Semantics, span: Span, input: Operand) -> Item:
     source = _source(s, input, "zeros_like")
     element = element_of(source.type)
     if not isinstance(element, ScalarType):
-        raise Mistake("MT203", f"tl.zeros_like takes numbers, got {s.describe(input)}", input.span)
+        hint = "read what it points to with tl.load(...)"
+        raise Mistake("MT203", f"tl.zeros_like takes numbers, got {s.describe(input)}", input.span, hint)
     zero = {"bool": False, "int": 0, "float": 0.0}[element.kind]
     return s.builder.constant(zero, element, shape_of(source.type))
 

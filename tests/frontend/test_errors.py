@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -288,6 +291,10 @@ def test_a_variadic_kernel_is_refused():
         ("n == None", "whether something is None is asked with `is None`"),
         ("2 @ B", "constexprs are computed as Python computes them, while the kernel is compiled"),
         ("tl.arange(0, 8.0)", "write 8"),
+        ("min(a)", "along an axis of a block: tl.min(x, axis)"),
+        ("sum(a)", "tl.sum(x, axis) adds up a block; of numbers write a + b"),
+        ("tl.debug_barrier(n)", "leave away what is too much"),
+        ("for j in tl.range(n, unroll=2): pass", "leave `unroll` away"),
         ("tl.program_id(3)", "a grid has three axes; compute others from these with // and %"),
         (
             "tl.store(x)",
@@ -307,3 +314,15 @@ def test_functions_of_other_modules_are_those_of_tl_in_a_kernel() -> None:
     head = "import numpy as np\nimport mytriton\nimport mytriton.language as tl\n\n\n@mytriton.jit\n"
     text = head + "def k(x, B: tl.constexpr):\n    a = np.exp(tl.load(x + tl.arange(0, B)))\n"
     assert hints(text, "*fp32, 8") == [hint], "the same where the file is only read"
+
+
+def test_every_mistake_comes_with_what_to_do():
+    calls = [
+        (path.name, node)
+        for path in Path(outside_item.__code__.co_filename).parent.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Mistake"
+    ]
+    assert len(calls) > 100
+    bare = [f"{name}:{node.lineno}" for name, node in calls if len(node.args) < 4 and "MT200" not in ast.unparse(node)]
+    assert bare == []

@@ -102,7 +102,7 @@ MISTAKES = [
     (
         "tl.sort(p + tl.arange(0, 8))",
         "MT203 tl.sort takes numbers, got `p + tl.arange(0, 8)` (vector<8 x ptr<f32>>)",
-        "",
+        "read what it points to with tl.load(...)",
     ),
 ]
 
