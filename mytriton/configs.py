@@ -34,6 +34,10 @@ class Config:
     ) -> None:
         if ir_override is not None:
             raise LaunchError("Config(ir_override=...) is not supported: a kernel's code is made from its source alone")
+        if not isinstance(kwargs, Mapping):
+            raise TypeError(
+                f"a Config begins with a dict of the parameters' values, which may be empty, not {kwargs!r}"
+            )
         self.kwargs = dict(kwargs)
         self.num_warps = num_warps
         self.num_stages = num_stages

@@ -56,6 +56,9 @@ def autotune(
         reset, restore = list(reset_to_zero or ()), list(restore_value or ())
         for what, names in (("key", key), ("reset_to_zero", reset), ("restore_value", restore)):
             _check_names(what, names, fn)
+        for config in configs:
+            if not isinstance(config, Config):
+                raise TypeError(f"configs is a list of triton.Config, got {config!r}; write triton.Config({{...}})")
         resetting = Resetting(reset, restore, pre_hook, post_hook)
         return Autotuner(fn, configs, key, Pruning(prune_configs_by), resetting, bench, cache_results)
 
@@ -69,6 +72,9 @@ def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callabl
     def decorate(fn: JITFunction) -> Heuristics:
         _check_kernel("heuristics", fn)
         _check_names("values", list(values), fn)
+        for name, function in values.items():
+            if not callable(function):
+                raise TypeError(f"`{name}` is computed by a function of the arguments: write lambda args: {function!r}")
         return Heuristics(fn, values)
 
     return decorate

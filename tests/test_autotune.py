@@ -375,6 +375,12 @@ def test_mistakes() -> None:
             tuned(Clock(), **{what: ["m"]})
     with pytest.raises(ValueError, match="values names `Q`, which `body` has not"):
         triton.heuristics({"Q": len})(triton.jit(body))
+    with pytest.raises(TypeError, match="`BLOCK` is computed by a function of the arguments: write lambda args: 64"):
+        triton.heuristics({"BLOCK": 64})(triton.jit(body))  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match=r"configs is a list of triton.Config, got \{.BLOCK.: 64\}; write triton.Config"):
+        triton.autotune([{"BLOCK": 64}], [])(triton.jit(body))  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="a Config begins with a dict of the parameters' values"):
+        Config(None)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"@autotune stands above @jit and decorates a kernel, got function"):
         triton.autotune(CONFIGS, [])(body)  # type: ignore[arg-type]
     with pytest.raises(LaunchError, match="reset_to_zero names `n`, which is 100 and not an array"):
