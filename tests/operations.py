@@ -112,6 +112,7 @@ ROWS: dict[str, dict[str, str]] = {
         "to(bitcast=True)": "f.to(tl.int32, bitcast=True)",
         "to_tensor": "tl.to_tensor(B)",
         "pointer_type": "tl.load(x.to(tl.pointer_type(tl.int32)) + i)",
+        "addresses": "tl.load((x.to(tl.int64) + 4).to(tl.pointer_type(tl.int32)) + i, mask=x.to(tl.int1))",
         **_same(" ".join(TYPES), "tl.load(x.to(tl.pointer_type(tl.@)) + i)"),
     },
     "values": {

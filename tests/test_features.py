@@ -7,6 +7,7 @@ import pytest
 from mytriton import JITFunction, Target, check_example
 from tests import (
     feature_kernels,
+    feature_kernels_addresses,
     feature_kernels_atomics,
     feature_kernels_dots,
     feature_kernels_float8,
@@ -24,6 +25,7 @@ from tests.stage_runs import wrong_stages
 
 MODULES = (
     feature_kernels,
+    feature_kernels_addresses,
     feature_kernels_atomics,
     feature_kernels_dots,
     feature_kernels_float8,

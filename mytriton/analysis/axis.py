@@ -186,8 +186,7 @@ def _select(condition: AxisInfo, x: AxisInfo, y: AxisInfo) -> AxisInfo:
 def _bitcast(op: ops.Bitcast, to: PointerType, x: AxisInfo) -> AxisInfo:
     """Addresses, counted in elements of another size."""
     old = element_of(op.source.type)
-    assert isinstance(old, PointerType)
-    bytes_, new = old.element.bytes, to.element.bytes
+    bytes_, new = old.element.bytes if isinstance(old, PointerType) else 1, to.element.bytes
     if x.stride is None or x.stride * bytes_ % new:
         x = replace(regroup(x, 1), stride=None)
     stride = None if x.stride is None else x.stride * bytes_ // new

@@ -10,7 +10,7 @@ from mytriton.types import is_pointer
 
 def written_params(func: Func) -> frozenset[Value]:
     """The pointer parameters through which the function may store. Pointers that may be derived from each other, or are
-    chosen between, are taken for one."""
+    chosen between, are taken for one; one made of a number may lead into any array."""
     groups = _Groups()
     stored: list[Value] = []
     for op in func.walk():
@@ -25,7 +25,8 @@ def written_params(func: Func) -> frozenset[Value]:
         elif isinstance(op, ops.While):
             groups.join(op.results, op.initial, op.condition.params, op.body.params, yielded(op.body))
         elif op.results and is_pointer(op.results[0].type):
-            for value in op.operands:
+            made = isinstance(op, ops.Bitcast) and not is_pointer(op.source.type)
+            for value in func.pointer_params() if made else op.operands:
                 groups.join(op.results, (value,))
     written = {groups.find(v) for v in stored}
     return frozenset(p for p in func.pointer_params() if groups.find(p) in written)

@@ -9,8 +9,7 @@ from mytriton.frontend import tree as t
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.regions import Differ, Join, Plan, realized
 from mytriton.frontend.scope import ON, Flow, Scope, Side
-from mytriton.frontend.semantics import is_poison
-from mytriton.frontend.values import POISON, Known, Mistake
+from mytriton.frontend.values import POISON, Known, Mistake, is_poison
 from mytriton.ir.core import Value
 from mytriton.source import Span
 

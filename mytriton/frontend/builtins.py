@@ -12,7 +12,7 @@ from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
-from mytriton.types import ScalarType, element_of, i1, is_bool, is_float, is_float8, is_pointer, is_unsigned
+from mytriton.types import ScalarType, element_of, is_bool, is_float, is_float8, is_pointer, is_unsigned
 
 # --- indices ------------------------------------------------------------------------------------------------------
 
@@ -82,13 +82,10 @@ minimum = _extremum(tl.minimum, ops.Minimum, ops.MinimumNan)
 def _where(s: Semantics, span: Span, condition: Operand, x: Operand, y: Operand) -> Item:
     flag = s.value(condition)
     if not is_bool(flag.type):
-        if is_pointer(flag.type):
-            raise Mistake("MT231", f"the condition must be bool, got {s.describe(condition)}", condition.span,
-                          "compare it with another pointer")  # fmt: skip
         if isinstance(condition.item, Value):
             message = f"the condition of tl.where is not bool: {s.describe(condition)} counts as true where it is not 0"
             s.warn("MT291", message, condition.span, f"say so: {s.text(condition.span)} != 0")
-        flag = s.builder.cast(flag, i1)
+        flag = s.builder.truth(flag)
     pointers = [isinstance(o.item, Value) and is_pointer(o.item.type) for o in (x, y)]
     if all(pointers):
         pair = [s.value(x), s.value(y)]

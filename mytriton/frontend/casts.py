@@ -10,7 +10,7 @@ from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.values import Item, Known, Mistake, Operand
 from mytriton.ir import ops
 from mytriton.source import Span
-from mytriton.types import SCALARS, PointerType, ScalarType, element_of, f8e5, shape_of, u8, u16, u32
+from mytriton.types import SCALARS, PointerType, ScalarType, element_of, f8e5, i1, i64, shape_of, u8, u16, u32, u64
 
 #: Triton's names of the element types, which `dtype.name` is compared with: int1, uint8, fp8e5, fp32, bf16.
 NAMES = {t: {"i": "int", "u": "uint", "f": "fp", "b": "b"}[t.name[0]] + t.name[1:] for t in SCALARS.values()}
@@ -42,13 +42,22 @@ def _cast(
 
 
 def _pointer_cast(s: Semantics, span: Span, input: Operand, to: ScalarType | PointerType) -> Item:
+    """A pointer to other elements, its address as a number, or an address that a number is."""
     value = s.value(input)
     old = element_of(value.type)
-    if not isinstance(old, PointerType) or not isinstance(to, PointerType):
-        what = "an address is no number here" if isinstance(old, PointerType) else "a number is no address here"
-        hint = "keep offsets as numbers, and add them to a pointer argument"
-        raise Mistake("MT203", f"{s.describe(input)} cannot become {to}: {what}", span, hint)
-    return value if old == to else s.builder.add(ops.Bitcast, source=value, to=to)
+    if isinstance(input.item, Known) and isinstance(old, ScalarType) and old.kind == "int":
+        value, old = s.value(input, i64), i64
+    number = next((t for t in (old, to) if isinstance(t, ScalarType)), i64)
+    if to == i1:
+        return s.builder.truth(value)
+    if number not in (i64, u64):
+        hint = "an address is an int64 or uint64"
+        hint += f": {s.receiver(input)}.to(tl.int64)" if to == number or number.kind == "int" else ""
+        raise Mistake("MT203", f"{s.describe(input)} cannot become {to}: an address has 64 bits", span, hint)
+    value = value if isinstance(old, PointerType) else s.builder.cast(value, i64)
+    through = to if isinstance(to, PointerType) else i64
+    value = value if old == to else s.builder.add(ops.Bitcast, source=value, to=through)
+    return s.builder.cast(value, to) if isinstance(to, ScalarType) else value
 
 
 def _bitcast(s: Semantics, span: Span, input: Operand, to: ScalarType) -> Item:

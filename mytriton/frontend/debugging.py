@@ -22,12 +22,8 @@ def check(s: Semantics, condition: Operand, message: str, span: Span, mask: Oper
         if item.value:
             return
         item = s.builder.constant(False, i1)
-    if is_pointer(item.type):
-        described = s.describe(condition)
-        message = f"an asserted condition must be a number, but {described} is a pointer"
-        raise Mistake("MT203", message, condition.span, "compare it with another pointer")
     s.builder.span = span
-    value = s.builder.cast(item, i1)
+    value = s.builder.truth(item)
     if mask is not None:
         flag = s.value(mask)
         if not is_bool(flag.type):

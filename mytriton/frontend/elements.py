@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import Item, Known, Operand, Silent, Tuple
+from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.values import Item, Known, Operand, Silent, Tuple, is_poison
 from mytriton.frontend.widening import Widening
 from mytriton.ir.core import Value
 from mytriton.source import Span

@@ -14,8 +14,8 @@ from mytriton.frontend.choices import Choices
 from mytriton.frontend.kernel import MISSING, is_kernel
 from mytriton.frontend.outside import member_item, module_member, outside_item
 from mytriton.frontend.registry import FUNCTIONS, LOOPS, Builtin
-from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, Window
+from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.values import POISON, Item, Known, Method, Mistake, Operand, Tuple, Window, is_poison
 from mytriton.ir.core import TypeRuleError, Value
 from mytriton.language.compile_time import ConstexprFunction
 from mytriton.source import Span

@@ -13,8 +13,7 @@ from mytriton.frontend.carry import Carry, holds_poison, loop_variables
 from mytriton.frontend.ranges import Bounds, loop_bounds
 from mytriton.frontend.regions import Differ, block, realized, same, substitute
 from mytriton.frontend.scope import ON, Flow
-from mytriton.frontend.semantics import is_poison
-from mytriton.frontend.values import POISON, Item, Known, Mistake, Poison, Silent
+from mytriton.frontend.values import POISON, Item, Known, Mistake, Poison, Silent, is_poison
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span

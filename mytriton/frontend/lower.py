@@ -13,8 +13,8 @@ from mytriton.frontend.kernel import MISSING
 from mytriton.frontend.outside import as_item
 from mytriton.frontend.schedule import schedule
 from mytriton.frontend.scope import NOTHING, ON, Flow
-from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import NO_TUPLE, POISON, Item, Known, Mistake, Operand, Silent, Tuple, assigned
+from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.values import NO_TUPLE, POISON, Item, Known, Mistake, Operand, Silent, Tuple, assigned, is_poison
 from mytriton.ir.builder import Ids, parameter
 from mytriton.ir.core import Block, Func, Value
 from mytriton.source import SourceUnit, Span

@@ -9,8 +9,8 @@ from typing import Any
 from mytriton import language as tl
 from mytriton.frontend.builtins import maximum, minimum
 from mytriton.frontend.registry import builtin
-from mytriton.frontend.semantics import Semantics, is_float_operand
-from mytriton.frontend.values import Item, Mistake, Operand
+from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.values import Item, Mistake, Operand, is_float_operand
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span

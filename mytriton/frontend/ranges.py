@@ -9,8 +9,8 @@ from mytriton import language as tl
 from mytriton.frontend import tree as t
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.registry import LOOPS
-from mytriton.frontend.semantics import Semantics, is_poison
-from mytriton.frontend.values import Known, Mistake, Operand, number_type
+from mytriton.frontend.semantics import Semantics
+from mytriton.frontend.values import Known, Mistake, Operand, is_poison, number_type
 from mytriton.ir.core import Value
 from mytriton.records import dataclass
 from mytriton.types import ScalarType, i1, i32, i64, is_bool, is_integer, is_unsigned, promote, shape_of

@@ -10,9 +10,9 @@ from mytriton import language as tl
 from mytriton.frontend.builtins import propagates_nan
 from mytriton.frontend.memory import given
 from mytriton.frontend.registry import FUNCTIONS, builtin
-from mytriton.frontend.semantics import Semantics, is_float_operand
+from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.shapes import axis_argument
-from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple
+from mytriton.frontend.values import Item, Known, Mistake, Operand, Tuple, is_float_operand
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span

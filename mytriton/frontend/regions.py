@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from mytriton.frontend import constants, limits
 from mytriton.frontend.scope import Scope
-from mytriton.frontend.semantics import Semantics, is_poison
+from mytriton.frontend.semantics import Semantics
 from mytriton.frontend.values import (
     NO_TUPLE,
     POISON,
@@ -22,6 +22,7 @@ from mytriton.frontend.values import (
     Tuple,
     Window,
     is_number,
+    is_poison,
     number_type,
 )
 from mytriton.ir import ops
@@ -29,7 +30,7 @@ from mytriton.ir.core import Block, Op, Value
 from mytriton.keys import spelled
 from mytriton.records import dataclass
 from mytriton.source import Span
-from mytriton.types import PointerType, ScalarType, Type, element_of, i1, is_pointer, promote, shape_of
+from mytriton.types import PointerType, ScalarType, Type, element_of, i64, promote, shape_of
 
 
 class Differ(Exception):
@@ -186,20 +187,16 @@ class Regions:
         if isinstance(element, ScalarType):
             number = item.value if isinstance(item, Known) else 0
             return builder.constant(constants.convert(number, element), element, shape_of(type_))
-        assert self.pointer is not None  # every pointer comes from a parameter
-        same_element = self.pointer.type == element
-        pointer = self.pointer if same_element else builder.add(ops.Bitcast, source=self.pointer, to=element)
+        pointer = builder.constant(0, i64) if self.pointer is None else self.pointer
+        if pointer.type != element:
+            pointer = builder.add(ops.Bitcast, source=pointer, to=element)
         return builder.splat(pointer, shape_of(type_))
 
     def as_bool(self, operand: Operand, what: str) -> Value:
         """The truth of each element of a run-time value."""
         assert isinstance(operand.item, Value)
-        if is_pointer(operand.item.type):
-            message = f"{what} must be a number, but {self.semantics.describe(operand)} is a pointer"
-            hint = "a pointer is never None at run time; `pointer is not None` is decided at compile time"
-            raise Mistake("MT203", message, operand.span, hint)
         self.semantics.builder.span = operand.span
-        return self.semantics.builder.cast(operand.item, i1)
+        return self.semantics.builder.truth(operand.item)
 
     def condition(self, test: Operand, what: str) -> bool | Value:
         """The truth of a number: known, or a run-time scalar bool. A block has no single truth."""

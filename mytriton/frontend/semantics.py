@@ -10,7 +10,15 @@ from collections.abc import Callable, Sequence
 
 from mytriton.frontend import constants
 from mytriton.frontend.folding import Folding
-from mytriton.frontend.values import Aggregate, Item, Known, Mistake, Operand, Poison, is_number, number_type
+from mytriton.frontend.values import (
+    Item,
+    Known,
+    Mistake,
+    Operand,
+    is_float_operand,
+    is_number,
+    number_type,
+)
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.source import Span
@@ -219,7 +227,11 @@ class Semantics(Folding):
         a, b = lhs.item, rhs.item
         if op not in COMPARISON:
             raise Mistake("MT202", f"`{op}` works on constexprs only", span, _INSTEAD_OF_IN)
-        if all(isinstance(i, Value) and is_pointer(i.type) for i in (a, b)):
+        pointers = [isinstance(i, Value) and is_pointer(i.type) for i in (a, b)]
+        if any(pointers) and op in ("==", "!=") and any(isinstance(i, Known) and i.value == 0 for i in (a, b)):
+            there = self.builder.truth(self.value(lhs if pointers[0] else rhs))
+            return there if op == "!=" else self.builder.add(ops.Not, source=there)
+        if all(pointers):
             values = self.same_shape([self.value(lhs), self.value(rhs)], [lhs, rhs], span)
             if element_of(values[0].type) != element_of(values[1].type):
                 message = f"these pointers have different types: {self.describe(lhs)} and {self.describe(rhs)}"
@@ -242,10 +254,10 @@ class Semantics(Folding):
 
     def _unary(self, op: str, operand: Operand, span: Span) -> Item:
         value = self.value(operand)
+        if op == "not":
+            return self.builder.add(ops.Not, source=self.builder.truth(value))
         if is_pointer(value.type):
             raise Mistake("MT203", f"`{op}` takes numbers, but {self.describe(operand)} is a pointer", span, _LOAD)
-        if op == "not":
-            return self.builder.add(ops.Not, source=self.builder.cast(value, i1))
         if op == "~":
             if is_float(value.type):
                 message = f"`~` takes integers and bools, not {self.describe(operand)}"
@@ -271,24 +283,6 @@ def _is_typed(*items: Item) -> bool:
 
 def _pair(values: list[Value]) -> dict[str, Value]:
     return {"lhs": values[0], "rhs": values[1]}
-
-
-def is_poison(*operands: Operand) -> bool:
-    """Whether one of the operands carries an error that was reported already, also inside a tuple."""
-    items = [o.item for o in operands]
-    while items:
-        item = items.pop()
-        if isinstance(item, Poison):
-            return True
-        if isinstance(item, Aggregate):
-            items += item.items
-    return False
-
-
-def is_float_operand(operand: Operand) -> bool:
-    """Whether the operand is a float, known or not."""
-    item = operand.item
-    return isinstance(item.value, float) if isinstance(item, Known) else isinstance(item, Value) and is_float(item.type)
 
 
 _LOAD = "read what it points to with tl.load(...)"

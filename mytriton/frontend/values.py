@@ -11,7 +11,7 @@ from mytriton.frontend.tree import Expr, Literal, Subscript, TupleExpr
 from mytriton.ir.core import Value
 from mytriton.records import dataclass
 from mytriton.source import Span
-from mytriton.types import PointerType, ScalarType
+from mytriton.types import PointerType, ScalarType, is_float
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -150,6 +150,24 @@ def assigned(item: Item) -> Item:
 def is_number(value: Any) -> bool:
     """Whether a compile-time value is a bool, int or float."""
     return isinstance(value, (bool, int, float))
+
+
+def is_poison(*operands: Operand) -> bool:
+    """Whether one of the operands carries an error that was reported already, also inside a tuple."""
+    items = [o.item for o in operands]
+    while items:
+        item = items.pop()
+        if isinstance(item, Poison):
+            return True
+        if isinstance(item, Aggregate):
+            items += item.items
+    return False
+
+
+def is_float_operand(operand: Operand) -> bool:
+    """Whether the operand is a float, known or not."""
+    item = operand.item
+    return isinstance(item.value, float) if isinstance(item, Known) else isinstance(item, Value) and is_float(item.type)
 
 
 def excess(item: Item) -> str:

@@ -27,6 +27,8 @@ Array = npt.NDArray[Any]
 #: A pointer: the parameter it was derived from, and its address in bytes. The base is kept so that an access outside
 #: one array is an error even where it happens to hit another.
 POINTER = np.dtype([("base", np.int64), ("address", np.int64)])
+#: The base of an address that was made from a number: the array that it lies in.
+ANY_BASE = -1
 
 
 # --- conversions ------------------------------------------------------------------------------------------------------
@@ -148,7 +150,13 @@ def _add_ptr(op: ops.AddPtr, pointer: Array, offset: Array) -> Array:
 
 
 def _bitcast(op: ops.Bitcast, source: Array) -> Array:
-    return source if isinstance(op.to, PointerType) else source.view(DTYPES[op.to])
+    if isinstance(op.to, PointerType):
+        if source.dtype == POINTER:
+            return source
+        made = np.full(source.shape, ANY_BASE, POINTER)
+        made["address"] = source
+        return made
+    return source["address"] if source.dtype == POINTER else source.view(DTYPES[op.to])
 
 
 def _broadcast(op: ops.Splat | ops.Broadcast, source: Array) -> Array:

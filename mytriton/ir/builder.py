@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from mytriton.ir.core import Block, Func, Op, ParamInfo, Value
-from mytriton.ir.ops import Cast, Constant, Splat
+from mytriton.ir.ops import Bitcast, Cast, Constant, Splat
 from mytriton.source import Span
-from mytriton.types import BlockType, ScalarType, Type, shape_of
+from mytriton.types import BlockType, ScalarType, Type, i1, i64, is_pointer, shape_of
 
 O = TypeVar("O", bound=Op)  # noqa: E741
 
@@ -65,6 +65,10 @@ class Builder:
         """The value with elements of type `to`; the value itself if they already are."""
         element = value.type.element if isinstance(value.type, BlockType) else value.type
         return value if element == to else self.add(Cast, source=value, to=to)
+
+    def truth(self, value: Value) -> Value:
+        """Whether each element is true: a number that is not 0, or a pointer whose address is not."""
+        return self.cast(self.add(Bitcast, source=value, to=i64) if is_pointer(value.type) else value, i1)
 
     def finish(
         self, name: str, params: tuple[Value, ...], info: dict[str, ParamInfo] | None = None, span: Span | None = None

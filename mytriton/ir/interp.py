@@ -14,7 +14,7 @@ import numpy as np
 
 from mytriton.diagnostics import InternalError, LaunchError, location
 from mytriton.ir import ops
-from mytriton.ir.arithmetic import Array, evaluate
+from mytriton.ir.arithmetic import ANY_BASE, Array, evaluate
 from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.memory import Memory, OutOfBounds
 from mytriton.ir.printer import Printer
@@ -210,11 +210,13 @@ def explain(
     where = _where(op, units)
     pointer = element_of(op.operands[0].type)
     assert isinstance(pointer, PointerType)
-    size = memory.buffers[error.parameter].flat.nbytes // pointer.element.bytes
-    return (
-        f"{where + ': ' if where else ''}{op.opcode} outside of `{func.params[error.parameter].id}`: element "
-        f"{error.index} of {size}, lane {error.position} of program {program}, in `{Printer(func).op(op)}`"
-    )
+    if error.parameter == ANY_BASE:
+        what = f"at the address {error.index:#x}, which lies in none of the kernel's arrays"
+    else:
+        size = memory.buffers[error.parameter].flat.nbytes // pointer.element.bytes
+        what = f"outside of `{func.params[error.parameter].id}`: element {error.index} of {size}"
+    lane = f"lane {error.position} of program {program}, in `{Printer(func).op(op)}`"
+    return f"{where + ': ' if where else ''}{op.opcode} {what}, {lane}"
 
 
 def failure(op: Op, error: AssertionFailed, program: tuple[int, int, int], units: Sequence[SourceUnit] = ()) -> str:

@@ -10,14 +10,15 @@ import numpy as np
 from mytriton.analysis.written import written_params
 from mytriton.diagnostics import LaunchError
 from mytriton.ir import ops
-from mytriton.ir.arithmetic import DTYPES, POINTER, Array, convert, evaluate
+from mytriton.ir.arithmetic import ANY_BASE, DTYPES, POINTER, Array, convert, evaluate
 from mytriton.ir.core import Func, Value
 from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of, i1
 
 
 class OutOfBounds(Exception):
-    """An access outside its array: position in the block, element index and parameter number."""
+    """An access outside its array: position in the block, element index and parameter number; of an address in none of
+    the arrays, that and `ANY_BASE`."""
 
     def __init__(self, position: int, index: int, parameter: int) -> None:
         self.position, self.index, self.parameter = position, index, parameter
@@ -104,22 +105,36 @@ class Memory:
         """For each array touched by accesses of `size` bytes: which elements of the block touch it, and at which
         offsets in bytes from its lowest address."""
         active: Any = ... if mask is None else mask
+        pointer = self._based(pointer)
         bases = np.unique(pointer["base"][active])
         found = []
         for base in bases:
             if len(bases) > 1:
                 same = pointer["base"] == base
                 active = same if mask is None else same & mask
+            positions = np.arange(pointer.size).reshape(pointer.shape)[active].reshape(-1)
+            if base == ANY_BASE:
+                raise OutOfBounds(int(positions[0]), int(pointer["address"][active].reshape(-1)[0]), ANY_BASE)
             buffer = self.buffers[int(base)]
             offset = pointer["address"][active] - buffer.low
             outside = (offset < 0) | (offset + size > buffer.flat.nbytes)
             if outside.any():
                 first = int(np.argmax(outside))
-                positions = np.arange(pointer.size).reshape(pointer.shape)[active].reshape(-1)
                 element = (int(offset.reshape(-1)[first]) - (buffer.start - buffer.low)) // size
                 raise OutOfBounds(int(positions[first]), element, int(base))
             found.append((active, buffer, offset))
         return found
+
+    def _based(self, pointer: Array) -> Array:
+        """The pointers, those made of numbers with the array that they lie in as their base, if they lie in one."""
+        if not (pointer["base"] == ANY_BASE).any():
+            return pointer
+        pointer = np.array(pointer)
+        for number, buffer in self.buffers.items():
+            address = pointer["address"]
+            inside = (address >= buffer.low) & (address < buffer.low + buffer.flat.nbytes)
+            pointer["base"] = np.where(inside & (pointer["base"] == ANY_BASE), number, pointer["base"])
+        return pointer
 
 
 def _updated(kind: str, old: Any, given: Any, expected: Any) -> Array:

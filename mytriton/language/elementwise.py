@@ -58,7 +58,8 @@ def cast(input: Any, dtype: Any, fp_downcast_rounding: str | None = None, bitcas
     toward zero an infinity stays one in float8e5), and NaN stays NaN.
 
     With `bitcast` the bits stay and are read as a type of the same width. A pointer goes to another pointer type
-    (`tl.pointer_type(dtype)`), with or without `bitcast`: the same address, holding other elements."""
+    (`tl.pointer_type(dtype)`), with or without `bitcast`: the same address, holding other elements. To int64 and
+    uint64 it is its address in bytes, to bool whether that is not 0; such a number goes to a pointer type, too."""
     kernel_only("cast")
 
 

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from mytriton.ir import ops
 from mytriton.passes.rewrite import Match, Replacement, rule, rules_in
-from mytriton.types import INTEGERS, ScalarType, bf16, element_of, f8e4nv, f8e5, f16, f32, f64, i1, i32, i64, shape_of
+from mytriton.types import (
+    INTEGERS,
+    PointerType,
+    ScalarType,
+    bf16,
+    element_of,
+    f8e4nv,
+    f8e5,
+    f16,
+    f32,
+    f64,
+    i1,
+    i32,
+    i64,
+    shape_of,
+)
 
 #: Significand bits of the floats.
 _PRECISION = {f8e4nv: 4, f8e5: 3, f16: 11, bf16: 8, f32: 24, f64: 53}
@@ -51,7 +66,12 @@ def cast_cast(op: ops.Cast, m: Match) -> Replacement:
 def bitcast_bitcast(op: ops.Bitcast, m: Match) -> Replacement:
     """A bit cast of a bit cast is one"""
     inner = m.definition(op.source)
-    return m.build(ops.Bitcast(source=inner.source, to=op.to)) if isinstance(inner, ops.Bitcast) else None
+    if not isinstance(inner, ops.Bitcast):
+        return None
+    ends = {element_of(inner.source.type), op.to}
+    if any(isinstance(t, PointerType) for t in ends) and any(isinstance(t, ScalarType) and t != i64 for t in ends):
+        return None  # a float's bits are an address by way of an i64 only
+    return m.build(ops.Bitcast(source=inner.source, to=op.to))
 
 
 @rule(ops.AddPtr)

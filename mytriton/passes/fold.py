@@ -7,7 +7,7 @@ from mytriton.ir.core import Func, Op
 from mytriton.passes import algebra, branches, conversions, shaping
 from mytriton.passes.rewrite import Match, Replacement, Rules, rewrite, rule
 from mytriton.stage import Change
-from mytriton.types import ScalarType, element_of, is_integer
+from mytriton.types import PointerType, ScalarType, element_of, is_integer
 
 _SYMBOLS = {
     "add": "+",
@@ -46,6 +46,8 @@ def _sentence(op: Op, operands: list[str], result: str) -> str:
 @rule(ops.Unary, ops.Binary, ops.Fma, ops.Compare, ops.Select, ops.Cast, ops.Bitcast)
 def constant(op: Op, m: Match) -> Replacement:
     """An operation on constants is a constant"""
+    if isinstance(op, ops.Bitcast) and isinstance(op.to, PointerType):
+        return None  # there are no constant addresses
     numbers: list[bool | int | float] = []
     elements: list[ScalarType] = []
     for value in op.operands:

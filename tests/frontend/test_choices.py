@@ -139,7 +139,6 @@ MISUSES = [
         "i if i > 0 else 1",
         "3:14 MT148 the condition of an `if`-`else` must be one number, but `i > 0` (vector<4 x bool>) has many",
     ),
-    ("x if x else x", "3:14 MT203 the condition of an `if`-`else` must be a number, but `x` (ptr<f32>) is a pointer"),
     ("n if n > 0 else None",
      "3:9 MT153 the sides of this `if`-`else` have different types: i32 and the constexpr None"),
     ("(n, 1) if n > 0 else (1.5, 1)",

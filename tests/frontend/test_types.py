@@ -162,8 +162,9 @@ def test_scalars_and_pointers_of_every_type(element):
 
 
 WRONG = [
-    ("x.to(tl.int64)", 5, "MT203 `x` (ptr<f32>) cannot become i64: an address is no number here"),
-    ("n.to(tl.pointer_type(tl.int8))", 5, "MT203 `n` (i32) cannot become ptr<i8>: a number is no address here"),
+    ("x.to(tl.int32)", 5, "MT203 `x` (ptr<f32>) cannot become i32: an address has 64 bits"),
+    ("x.to(tl.float64, bitcast=True)", 5, "MT203 `x` (ptr<f32>) cannot become f64: an address has 64 bits"),
+    ("n.to(tl.pointer_type(tl.int8))", 5, "MT203 `n` (i32) cannot become ptr<i8>: an address has 64 bits"),
     ("n.to(tl.float16, bitcast=True)", 5, "MT203 a bit cast keeps the width: `n` (i32) has 32 bits, f16 16"),
     ("(n > 0).to(tl.int8, bitcast=True)", 5, "MT203 a bit cast keeps the width: `n > 0` (bool) has 1 bits, i8 8"),
     ('f.to(tl.float16, "up")', 22, "MT211 `fp_downcast_rounding` is 'up'"),

@@ -15,7 +15,7 @@ from mytriton.backends.mlir.writer import PREDICATES
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
-from mytriton.types import PointerType, ScalarType, bf16, element_of, f32, f64, i1, is_float
+from mytriton.types import PointerType, ScalarType, bf16, element_of, f32, f64, i1, is_float, is_pointer
 
 
 def elementwise(
@@ -30,8 +30,10 @@ def elementwise(
             text.write(
                 f"{result} = llvm.getelementptr {names[0]}[{names[1]}] : ({pointer}, {index}) -> {pointer}, {held}"
             )
-        case ops.Bitcast() if isinstance(op.to, PointerType):
-            text.write(f"{result} = llvm.bitcast {names[0]} : {pointer} to {pointer}")
+        case ops.Bitcast() if is_pointer(op.source.type) or isinstance(op.to, PointerType):
+            old, new = type_name(element_of(op.source.type), width), type_name(op.to, width)
+            how = "bitcast" if old == new else "inttoptr" if isinstance(op.to, PointerType) else "ptrtoint"
+            text.write(f"{result} = llvm.{how} {names[0]} : {old} to {new}")
         case ops.Compare() if isinstance(element_of(op.lhs.type), PointerType):
             predicate = PREDICATES[type(op)][1]
             text.write(f'{result} = llvm.icmp "{predicate}" {names[0]}, {names[1]} : {pointer}')

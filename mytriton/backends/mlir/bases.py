@@ -9,7 +9,7 @@ from mytriton.diagnostics import Diagnostic
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.ops.control import yielded
-from mytriton.types import is_pointer
+from mytriton.types import PointerType, is_pointer
 
 
 def bases(func: Func) -> tuple[dict[Value, Value], list[Diagnostic]]:
@@ -54,8 +54,9 @@ class _Bases:
             self._report(op, "operation is atomic")
         if isinstance(op, ops.InlineAsm) and pointers:
             self._report(op, "hands addresses to assembly")
-        elif isinstance(op, ops.Bitcast) and pointers:
-            self._report(op, "gives the elements of an array another type")
+        elif isinstance(op, ops.Bitcast) and isinstance(op.to, PointerType):
+            what = "gives the elements of an array another type" if pointers else "makes an address of a number"
+            self._report(op, what)
         if not isinstance(op, ops.Yield):
             does = "chooses between" if isinstance(op, ops.Select) else "compares"
             self._one(op, op.results, pointers, does)

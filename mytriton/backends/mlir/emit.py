@@ -33,7 +33,7 @@ from mytriton.layout import routes
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
 from mytriton.stage import Line
 from mytriton.target import Target
-from mytriton.types import ScalarType, is_pointer
+from mytriton.types import PointerType, ScalarType, is_pointer
 
 
 def emit(laid_out: LaidOut, target: Target) -> list[Line]:
@@ -161,7 +161,7 @@ class _Emitter:
                 return ref(op.source)
             case ops.Broadcast():
                 return self._broadcast(op)
-            case ops.Bitcast() if pointers:
+            case ops.Bitcast(to=PointerType()) if pointers:
                 return ref(op.source)
         result = self.context.result(op)
         match op:
@@ -172,6 +172,8 @@ class _Emitter:
                 return result
             case ops.AddPtr():
                 return self.form.add(op, result)
+            case ops.Bitcast() if pointers or isinstance(op.to, PointerType):
+                self.form.convert(op, result)
             case ops.Load():
                 self.form.load(op, result)
             case ops.Select() if pointers:

@@ -73,6 +73,10 @@ class MemoryForm(ABC):
         """The comparison of two pointers."""
 
     @abstractmethod
+    def convert(self, op: ops.Bitcast, result: str) -> None:
+        """A pointer's address as a number, or a pointer made of one."""
+
+    @abstractmethod
     def bits(self, pointer: str, result: str) -> str:
         """A pointer as an i64."""
 

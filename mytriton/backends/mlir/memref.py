@@ -70,6 +70,15 @@ class MemrefForm(MemoryForm):
         lhs, rhs = self.context.ref(op.lhs), self.context.ref(op.rhs)
         self.text.write(f"{result} = arith.cmpi {signed}, {lhs}, {rhs} : index")
 
+    def convert(self, op: ops.Bitcast, result: str) -> None:
+        base, start, bytes_ = self._bases[op.source], self.text.fresh(f"{result}_array"), f"{result}_bytes"
+        array = f"{self._arrays[base]} : {_memref(base)} -> index"
+        self.text.write(f"{start} = memref.extract_aligned_pointer_as_index {array}")
+        size = self.text.constant(_element(base).bytes, INDEX)
+        self.text.write(f"{bytes_} = arith.muli {self.context.ref(op.source)}, {size} : index")
+        self.text.write(f"{result}_index = arith.addi {start}, {bytes_} : index")
+        self.text.write(f"{result} = arith.index_cast {result}_index : index to i64")
+
     def bits(self, pointer: str, result: str) -> str:
         self.text.write(f"{result} = arith.index_cast {pointer} : index to i64")
         return result
@@ -100,10 +109,14 @@ class MemrefForm(MemoryForm):
         return self.text.once(name, lambda n: self.text.write(f"{n} = arith.index_cast {index} : i32 to index"))
 
 
-def _memref(param: Value) -> str:
+def _element(param: Value) -> ScalarType:
     pointer = param.type
     assert isinstance(pointer, PointerType), "only pointers are memrefs"
-    return f"memref<?x{memory_type(pointer.element).signless}>"
+    return memory_type(pointer.element)
+
+
+def _memref(param: Value) -> str:
+    return f"memref<?x{_element(param).signless}>"
 
 
 def _array(home: Home, element: Type) -> str:

@@ -102,6 +102,11 @@ class PointerForm(MemoryForm):
         lhs, rhs = self.context.ref(op.lhs), self.context.ref(op.rhs)
         self.text.write(f'{result} = llvm.icmp "{_PREDICATES[type(op)]}" {lhs}, {rhs} : {self._of(op.lhs)}')
 
+    def convert(self, op: ops.Bitcast, result: str) -> None:
+        how = "inttoptr" if isinstance(op.to, PointerType) else "ptrtoint"
+        types = f"{self._of(op.source)} to {self._of(op.result)}"
+        self.text.write(f"{result} = llvm.{how} {self.context.ref(op.source)} : {types}")
+
     def bits(self, pointer: str, result: str) -> str:
         self.text.write(f"{result} = llvm.ptrtoint {pointer} : {_POINTER} to i64")
         return result

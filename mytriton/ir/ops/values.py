@@ -14,6 +14,7 @@ from mytriton.types import (
     Type,
     element_of,
     i32,
+    i64,
     is_pointer,
     with_element,
 )
@@ -54,7 +55,8 @@ class Cast(Op):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bitcast(Op):
-    """The same bits as another type of the same width; between pointers, the same address. i1 has no bits to keep."""
+    """The same bits as another type of the same width; between pointers, the same address, whose bits are an i64. i1
+    has no bits to keep."""
 
     opcode: ClassVar[str] = "bitcast"
     source: Value = operand()
@@ -63,8 +65,8 @@ class Bitcast(Op):
     def type_rule(self) -> tuple[Type, ...]:
         old = element_of(self.source.type)
         if isinstance(old, PointerType) or isinstance(self.to, PointerType):
-            both = isinstance(old, PointerType) and isinstance(self.to, PointerType)
-            require(both, "the bits of a pointer are no number: {} to {}", old, self.to)
+            fits = all(isinstance(t, PointerType) or t == i64 for t in (old, self.to))
+            require(fits, "the bits of a pointer are an i64: {} to {}", old, self.to)
         else:
             require(old.bits == self.to.bits, "{} and {} have different widths", old, self.to)
         return (with_element(self.source.type, self.to),)
