@@ -109,7 +109,8 @@ class Autotuner(Decorated):
         keywords = self._with(config, keywords)
         if config.pre_hook is not None and self.fn.prepare(grid, *args, **keywords).runs:
             config.pre_hook({**named, **config.all_kwargs()})
-        result = self.fn._launch(grid, *args, **keywords)
+        launched = self.fn._launch(grid, *args, **keywords)
+        result = LaunchResult(launched.compilation, launched.ran)  # the other may be that of many launches
         result.config, result.note = config, note
         return result
 

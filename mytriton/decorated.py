@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,10 @@ class Decorated(JITFunction):
         super().__init__(fn.function)
         self.fn = fn
         self.examples, self.live = fn.examples, fn.live
+
+    def __getitem__(self, grid: Any) -> Callable[..., LaunchResult]:
+        """A launcher for `grid`, which completes the arguments."""
+        return functools.partial(self._launch, grid)
 
     @property
     def base(self) -> JITFunction:

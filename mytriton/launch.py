@@ -28,6 +28,7 @@ from mytriton.options import (
     target_of,
     will_run,
 )
+from mytriton.quick import Quick
 from mytriton.ready import Entry, Launch
 from mytriton.repeat import CallShape
 from mytriton.specialize import Specialization, bind, parse_signature, specialize, unpacked
@@ -41,17 +42,21 @@ class _Repeat:
     def __init__(self, shape: CallShape, launch: Launch) -> None:
         self._shape = shape
         self._compilation = launch.compilation
-        self._launcher = launch.launcher
+        self.launcher = launch.launcher
         self._positions = shape.positions([name for name, _, _ in launch.compilation.specialization.params])
 
     def run(self, grid: Any, values: tuple[Any, ...]) -> LaunchResult:
         """Launch on the values of a call (`CallShape.values`)."""
         bound = self._shape.bound(values) if callable(grid) else {}
         extents = grid_of(grid, bound, self._compilation.target)
-        runs = self._launcher is not None and 0 not in extents
-        if self._launcher is not None and runs:
-            self._launcher(extents, [values[i] for i in self._positions])
+        runs = self.launcher is not None and 0 not in extents
+        if self.launcher is not None and runs:
+            self.launcher(extents, self.runtime(values))
         return LaunchResult(self._compilation, runs)
+
+    def runtime(self, values: tuple[Any, ...]) -> list[Any]:
+        """The runtime arguments among the values of a call."""
+        return [values[i] for i in self._positions]
 
 
 class JITFunction:
@@ -69,6 +74,7 @@ class JITFunction:
         self.examples: list[ExampleCase] = []
         self.live = LiveKernel(function, unspecialized)
         self._shapes: dict[Any, CallShape] = {}
+        self._quick = Quick(self.live, self._slowly)
         self._cache: dict[Any, Entry] = {}
         self._lock = threading.Lock()
 
@@ -103,7 +109,7 @@ class JITFunction:
 
     def __getitem__(self, grid: Any) -> Callable[..., LaunchResult]:
         """A launcher for `grid`: an int, up to three ints, or a function of the arguments by name giving these."""
-        return functools.partial(self._launch, grid)
+        return functools.partial(self._quick.latest, grid)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         raise LaunchError(
@@ -127,6 +133,7 @@ class JITFunction:
             self._cache.clear()
             self.live.forget()
             self._shapes = {}
+            self._quick.clear()
 
     def example(self, **values: Any) -> Callable[[Callable[..., Example]], Callable[..., Example]]:
         """Declares an example launch: decorates a function of `values` that returns an `Example`. Stacked decorators
@@ -144,21 +151,28 @@ class JITFunction:
     # --- launching ---
 
     def _launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
+        return self._quick.latest(grid, *args, **keywords)
+
+    def _slowly(self, grid: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> LaunchResult:
+        """A launch that no short way is known for."""
         shapes, kernel = self._shapes, self.kernel
-        if "backend" not in keywords:
-            keywords["backend"] = default_backend()
-        written = (len(args), *keywords)
-        shape = shapes.get(written) or CallShape(kernel, len(args), keywords)
-        values = shape.values(args, keywords)
+        given = keywords if "backend" in keywords else {**keywords, "backend": default_backend()}
+        written = (len(args), *given)
+        shape = shapes.get(written) or CallShape(kernel, len(args), given)
+        values = shape.values(args, given)
         key = shape.key(kernel, values)
         repeat: _Repeat | None = shape.repeats.get(key)
         if repeat is not None:
-            return repeat.run(grid, values)
-        launch = self._prepare(kernel, grid, args, keywords)
-        result = launch.run()
-        if key is not None and result.ran == launch.runs:  # an empty grid loads nothing
-            shape.repeats[key] = _Repeat(shape, launch)
+            result = repeat.run(grid, values)
+        else:
+            launch = self._prepare(kernel, grid, args, given)
+            result = launch.run()
+            if key is None or result.ran != launch.runs:  # an empty grid loads nothing
+                return result
+            repeat = shape.repeats[key] = _Repeat(shape, launch)
             shapes[written] = shape
+        if result.ran and result.compilation.target.backend in GPU_BACKENDS:
+            self._quick.learn(kernel, shape, args, keywords, repeat.launcher, repeat.runtime(values), result)
         return result
 
     def prepare(self, grid: Any, /, *args: Any, **keywords: Any) -> Launch:

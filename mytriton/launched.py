@@ -17,11 +17,12 @@ class LaunchResult:
     where host arrays only said what to compile (`cuda`, `mlir`) or the grid is empty. Of an autotuned kernel `config`
     is the one that was launched, and `note` says so if it was not measured though it should have been."""
 
+    config: Config | None = None
+    note = ""
+
     def __init__(self, compilation: Compilation, ran: bool) -> None:
         self.compilation = compilation
         self.ran = ran
-        self.config: Config | None = None
-        self.note = ""
 
     def __repr__(self) -> str:
         what = "ran" if self.ran else "compiled, not run"

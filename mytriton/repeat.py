@@ -54,16 +54,16 @@ class CallShape:
     def __init__(self, kernel: Kernel, positional: int, keywords: Iterable[str]) -> None:
         given = [*[p.name for p in kernel.params[:positional]], *keywords]
         omitted = [p for p in kernel.params if p.name not in given]
-        constants = {p.name for p in kernel.params if p.is_constexpr}.union(OPTIONS)
+        self.constants = {p.name for p in kernel.params if p.is_constexpr}.union(OPTIONS)
         self.repeats: dict[Hashable, Any] = {}
-        self._defaults = tuple(p.default for p in omitted)
-        self._names = [*given, *[p.name for p in omitted]]
-        self._rules = [_CONSTANTS if name in constants else _ARGUMENTS for name in self._names]
-        self._params = [p.name for p in kernel.params]
+        self.defaults = {p.name: p.default for p in omitted}
+        self.names = [*given, *self.defaults]
+        self._rules = [_CONSTANTS if name in self.constants else _ARGUMENTS for name in self.names]
+        self.params = [p.name for p in kernel.params]
 
     def values(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values of a call: positional, by keyword, and the defaults of the parameters left out."""
-        return (*args, *keywords.values(), *self._defaults)
+        return (*args, *keywords.values(), *self.defaults.values())
 
     def key(self, kernel: Kernel, values: tuple[Any, ...]) -> Hashable:
         """What `values` and the kernel's globals are compiled for; None if a value is unusual."""
@@ -75,9 +75,9 @@ class CallShape:
 
     def positions(self, names: list[str]) -> list[int]:
         """Where the arguments for some parameters are among the values."""
-        return [self._names.index(name) for name in names]
+        return [self.names.index(name) for name in names]
 
     def bound(self, values: tuple[Any, ...]) -> dict[str, Any]:
         """The arguments by parameter name, in the order of the parameters."""
-        by_name = dict(zip(self._names, values, strict=True))
-        return {name: by_name[name] for name in self._params}
+        by_name = dict(zip(self.names, values, strict=True))
+        return {name: by_name[name] for name in self.params}

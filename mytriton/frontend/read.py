@@ -9,11 +9,11 @@ import linecache
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from mytriton.diagnostics import CompileError, Diagnostic
-from mytriton.frontend.kernel import MISSING, Kernel, is_kernel, unspecialized
+from mytriton.frontend.kernel import MISSING, FileModule, Kernel, is_kernel, unspecialized
 from mytriton.frontend.names import Lookup, outside_names, parameters, value_of
 from mytriton.frontend.syntax import FunctionNode, Positions, first_line, functions, parse_text, unit_of
 from mytriton.language import constexpr
@@ -101,6 +101,9 @@ def kernel_of(function: Callable[..., Any]) -> Kernel:
     return Kernel(function.__name__, unit, parameters(node, positions, lookup, _defaults(function, node)), names, node)
 
 
+#: An owner, the name of something it has, and what that is: of a namespace an item, of a `constexpr` its value.
+Watched = tuple[Any, str, Any]
+
 #: Numbers for `LiveKernel.version`: none is given twice.
 _versions = itertools.count()
 
@@ -146,12 +149,41 @@ class LiveKernel:
     @property
     def stamp(self) -> tuple[int, ...]:
         """Equal only as long as neither the kernel nor any helper it calls changes."""
-        found, waiting, seen = [], [self], {self}
+        return tuple(one._version for one in self._with_helpers())
+
+    def _with_helpers(self) -> list[LiveKernel]:
+        """This kernel and all it calls, brought up to date."""
+        found, waiting, seen = list[LiveKernel](), [self], {self}
         while waiting:
             one = waiting.pop()
             _ = one.kernel  # brings the version up to date
-            found.append(one._version)
+            found.append(one)
             new = [h.live for h in one._helpers if h.live not in seen]
             seen.update(new)
             waiting += new
-        return tuple(found)
+        return found
+
+    def watched(self) -> list[Watched] | None:
+        """What the kernel and its helpers take from outside, such that nothing that is compiled has changed as long as
+        each is the same object. None if that cannot be said of objects alone, as of lists and of closures."""
+        found: list[Watched] = []
+        for live in self._with_helpers():
+            function = inspect.unwrap(live._function)
+            assert isinstance(function, FunctionType)
+            for name in live._used:
+                owner: Any = function.__globals__
+                first, _, member = name.partition(".")
+                if member:
+                    module = owner.get(first)
+                    if not isinstance(module, ModuleType) or "." in member:
+                        return None
+                    owner, name = vars(module), member
+                value = owner.get(name, MISSING)
+                if first in function.__code__.co_freevars or isinstance(value, (tuple, list, FileModule)):
+                    return None
+                found.append((owner, name, value))
+                if isinstance(value, constexpr):
+                    if not isinstance(value.value, (bool, int, float, str)):
+                        return None
+                    found.append((value, "value", value.value))
+        return found

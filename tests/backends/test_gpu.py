@@ -152,9 +152,9 @@ def test_a_launch_in_a_thread_that_has_no_context_yet(backend: str, arrays: Arra
 
 
 def test_errors_of_the_driver_are_sentences(arrays: Arrays) -> None:
-    from mytriton.backends.nvidia.launch import load_cubin
+    from mytriton.backends.nvidia.launch import CubinLauncher
 
-    launch: Callable[..., None] = load_cubin(b"not a cubin", "kernel", [], target_for("cuda"))
+    launch: Callable[..., None] = CubinLauncher(b"not a cubin", "kernel", [], target_for("cuda"))
     with pytest.raises(LaunchError, match="loading the cubin failed: CUDA_ERROR_"):
         launch((1, 1, 1), [])
 

@@ -13,7 +13,7 @@ import pytest
 from mytriton.backends.cuda.backend import options
 from mytriton.backends.cuda.emit import emit, kernel_symbol
 from mytriton.backends.nvidia import nvrtc
-from mytriton.backends.nvidia.launch import load_cubin
+from mytriton.backends.nvidia.launch import CubinLauncher
 from mytriton.backends.nvidia.nvjitlink import link
 from mytriton.ir import interp
 from mytriton.target import Target
@@ -74,7 +74,7 @@ def _launcher(case: Case, target: Target, seed: int):  # type: ignore[no-untyped
     lines = emit(scatter(case.func, target, seed), target)
     ptx = nvrtc.compile_ptx("\n".join(line.text for line in lines), options(target)).ptx
     params = [(p.id, p.type) for p in case.func.params]
-    return load_cubin(link(ptx, target.chip).cubin, kernel_symbol(case.func), params, target)
+    return CubinLauncher(link(ptx, target.chip).cubin, kernel_symbol(case.func), params, target)
 
 
 # --- in a process of its own: a failed assertion leaves the GPU's context unusable ------------------------------------

@@ -147,7 +147,7 @@ PARAMS: list[tuple[str, Type]] = [
 
 
 def test_parameters_are_packed_as_the_driver_lays_them_out(cuda: FakeCuda) -> None:
-    run = launch.load_cubin(b"cubin", "kernel", PARAMS, Target(num_warps=2))
+    run = launch.CubinLauncher(b"cubin", "kernel", PARAMS, Target(num_warps=2))
     run((3, 2, 1), [True, FakeArray(0x7000, 5), -2, 2**40, 1.0, 1.0, 1e300, 0.1])
     ((function, shape, stream, packed),) = cuda.launches
     assert (function, shape, stream) == (1100, (3, 2, 1, 64, 1, 1, 0), 0)
@@ -156,13 +156,13 @@ def test_parameters_are_packed_as_the_driver_lays_them_out(cuda: FakeCuda) -> No
 
 
 def test_a_memref_is_five_fields(cuda: FakeCuda) -> None:
-    run = launch.load_cubin(b"cubin", "kernel", PARAMS[1:3], Target(), launch.MEMREF)
+    run = launch.CubinLauncher(b"cubin", "kernel", PARAMS[1:3], Target(), launch.MEMREF)
     run((1, 1, 1), [FakeArray(0x7000, 5), 9])
     assert cuda.launches[0][3] == struct.pack("@QQqqqi", 0x7000, 0x7000, 0, 5, 1, 9)
 
 
 def test_a_kernel_without_parameters_and_an_empty_grid(cuda: FakeCuda) -> None:
-    run = launch.load_cubin(b"cubin", "kernel", [], Target())
+    run = launch.CubinLauncher(b"cubin", "kernel", [], Target())
     run((0, 1, 1), [])
     assert cuda.launches == []
     run((1, 1, 1), [])
@@ -181,21 +181,21 @@ def test_a_kernel_without_parameters_and_an_empty_grid(cuda: FakeCuda) -> None:
     ],
 )
 def test_what_cannot_be_launched(cuda: FakeCuda, grid: tuple[int, int, int], args: Any, message: str) -> None:
-    run = launch.load_cubin(b"cubin", "kernel", PARAMS[1:3], Target())
+    run = launch.CubinLauncher(b"cubin", "kernel", PARAMS[1:3], Target())
     with pytest.raises(LaunchError, match=message.replace("(", r"\(")):
         run(grid, args if args is not None else [FakeArray(1, 1), 1])
     assert cuda.launches == []
 
 
 def test_the_plain_form_refuses_a_grid_its_text_does_not_allow_for(cuda: FakeCuda) -> None:
-    run = launch.load_cubin(b"cubin", "kernel", [], Target(form="plain"))
+    run = launch.CubinLauncher(b"cubin", "kernel", [], Target(form="plain"))
     with pytest.raises(LaunchError, match=r"outside 0\.\.4194304"):
         run((2**22 + 1, 1, 1), [])
 
 
 def test_driver_errors_are_launch_errors(cuda: FakeCuda) -> None:
     cuda.load_code = 209
-    run = launch.load_cubin(b"cubin", "kernel", [], Target())
+    run = launch.CubinLauncher(b"cubin", "kernel", [], Target())
     with pytest.raises(LaunchError, match=r"loading the cubin failed: CUDA_ERROR_FAKE \(209\).*another GPU arch"):
         run((1, 1, 1), [])
 
@@ -211,7 +211,7 @@ def test_arrays_of_two_devices_and_the_stream_of_cupy(cuda: FakeCuda, monkeypatc
     binding = SimpleNamespace(launchKernel=lambda *args: calls.append(args), CUDADriverError=RuntimeError)
     module = SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: stream, driver=binding))
     monkeypatch.setitem(sys.modules, "cupy", module)  # type: ignore[arg-type]
-    run = launch.load_cubin(b"cubin", "kernel", [("x", PointerType(f32)), ("y", PointerType(f32))], Target())
+    run = launch.CubinLauncher(b"cubin", "kernel", [("x", PointerType(f32)), ("y", PointerType(f32))], Target())
     run((1, 1, 1), [array(1), array(1)])
     assert cuda.current == 101  # the context of GPU 1
     assert calls[0][:9] == (1101, 1, 1, 1, 128, 1, 1, 0, 77)

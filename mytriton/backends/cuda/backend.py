@@ -73,7 +73,7 @@ class CudaBackend:
 
     def load(self, compilation: Compilation) -> Launcher:
         """A launcher of the compilation's cubin; the device is not touched before the first launch."""
-        from mytriton.backends.nvidia.launch import load_cubin  # see `numbers`
+        from mytriton.backends.nvidia.launch import CubinLauncher  # see `numbers`
 
         cubin, layout = compilation.find("cubin"), compilation.find("layout")
         compilation.raise_if_failed()
@@ -81,7 +81,7 @@ class CudaBackend:
             raise BackendUnavailable(cubin.reason if cubin else "the compilation made no cubin")
         func = layout.artifact.func
         params = [(p.id, p.type) for p in func.params]
-        return load_cubin(cubin.artifact, kernel_symbol(func), params, compilation.target)
+        return CubinLauncher(cubin.artifact, kernel_symbol(func), params, compilation.target)
 
 
 def _text(laid_out: LaidOut, target: Target) -> Stage:

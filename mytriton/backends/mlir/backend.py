@@ -118,7 +118,7 @@ class MlirBackend:
             yield from _skipped(("llvm", *nvidia.NAMES), "no stage gpu-module-to-binary has made PTX")
 
     def load(self, compilation: Compilation) -> Launcher:
-        from mytriton.backends.nvidia.launch import MEMREF, POINTER, load_cubin  # see `numbers`
+        from mytriton.backends.nvidia.launch import MEMREF, POINTER, CubinLauncher  # see `numbers`
 
         if probe().state != "ready":
             raise BackendUnavailable(probe().reason)
@@ -130,7 +130,7 @@ class MlirBackend:
             raise BackendUnavailable(stage.reason if stage is not None else "the compilation made no cubin")
         cubin: Any = stage.artifact
         arrays = POINTER if target.abi == "pointer" else MEMREF
-        return load_cubin(cubin, entry_name(compilation.kernel), params, target, arrays)
+        return CubinLauncher(cubin, entry_name(compilation.kernel), params, target, arrays)
 
 
 def _emitted(lines: list[Line], seconds: float) -> Stage:

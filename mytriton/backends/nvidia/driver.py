@@ -12,6 +12,7 @@ from mytriton.backends.nvidia.device import error_text
 from mytriton.diagnostics import BackendUnavailable, LaunchError, OutOfResources
 
 _HINTS = {
+    3: "was this process forked from one that uses the GPU? start it with multiprocessing's method spawn",
     710: "an assertion of an earlier launch failed: the driver printed which; start a new process to use the GPU again",
     209: "the cubin is for another GPU architecture: compile with chip= this device's",  # NO_BINARY_FOR_GPU
     218: "the driver refuses the code: is it older than the installed compilers (CUDA 12 driver, CUDA 13 NVRTC)?",
@@ -40,12 +41,16 @@ def library() -> ctypes.CDLL:
 OUT_OF_RESOURCES = 701
 
 
+def hint(code: int) -> str:
+    """What to say after a driver result code, if there is something to be done about it."""
+    return f"; {_HINTS[code]}" if code in _HINTS else ""
+
+
 def check(code: int, doing: str, cuda: ctypes.CDLL | None = None) -> None:
     """Raise `LaunchError` for a driver result code other than success."""
     if code != 0:
-        hint = f"; {_HINTS[code]}" if code in _HINTS else ""
         kind = OutOfResources if code == OUT_OF_RESOURCES else LaunchError
-        raise kind(f"{doing} failed: {error_text(cuda or library(), code)}{hint}")
+        raise kind(f"{doing} failed: {error_text(cuda or library(), code)}{hint(code)}")
 
 
 @lru_cache(maxsize=32)
@@ -57,14 +62,18 @@ def primary_context(device: int) -> int:
     return context.value or 0
 
 
+def current_context() -> int:
+    """The context that is current in this thread; 0 if there is none."""
+    current = ctypes.c_void_p()
+    library().cuCtxGetCurrent(ctypes.byref(current))
+    return current.value or 0
+
+
 def use_device(device: int) -> None:
     """Make the device's primary context current in this thread (a thread that CuPy has not used yet has none)."""
-    cuda = library()
-    current = ctypes.c_void_p()
-    cuda.cuCtxGetCurrent(ctypes.byref(current))
     context = primary_context(device)
-    if current.value != context:
-        check(cuda.cuCtxSetCurrent(context), f"switching to GPU {device}")
+    if current_context() != context:
+        check(library().cuCtxSetCurrent(context), f"switching to GPU {device}")
 
 
 def device_of(address: int) -> int:

@@ -8,12 +8,11 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 import ml_dtypes
 import numpy as np
 
-from mytriton.backends.base import Launcher
 from mytriton.backends.nvidia import driver
 from mytriton.diagnostics import LaunchError, OutOfResources
 from mytriton.ir.arithmetic import convert
@@ -30,31 +29,34 @@ _FORMATS = {"i1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B",
 _FORMATS |= {"f8e4nv": "B", "f8e5": "B", "f16": "H", "bf16": "H", "f32": "f", "f64": "d"}
 
 
-def load_cubin(
-    cubin: bytes, name: str, params: Sequence[tuple[str, Type]], target: Target, arrays: ArrayAbi = POINTER
-) -> Launcher:
+class CubinLauncher:
     """A launcher of kernel `name`, whose runtime parameters are `params` (name, type) in order.
 
     It checks the grid, takes the device and the stream of the first array's library (CuPy's or torch's current
     stream), and raises `LaunchError` for anything that cannot be launched. Thread-safe. Nothing is loaded before the
     first launch on a device.
     """
-    formats = [arrays[0] if isinstance(t, PointerType) else _FORMATS[_scalar(t).name] for _, t in params]
-    # Native alignment is the C struct rule, which is how the driver lays parameters out.
-    packer = struct.Struct("@" + "".join(formats))
-    fields = arrays[1]
-    numbers = [(param, None if isinstance(t, PointerType) else _scalar(t)) for param, t in params]
-    functions: dict[int, int] = {}
-    lock = threading.Lock()
-    local = _ParameterBuffer(packer.size)
 
-    def launch(grid: tuple[int, int, int], args: Sequence[Any]) -> None:
+    def __init__(
+        self, cubin: bytes, name: str, params: Sequence[tuple[str, Type]], target: Target, arrays: ArrayAbi = POINTER
+    ) -> None:
+        formats = [arrays[0] if isinstance(t, PointerType) else _FORMATS[_scalar(t).name] for _, t in params]
+        # Native alignment is the C struct rule, which is how the driver lays parameters out.
+        self.packer = struct.Struct("@" + "".join(formats))
+        self.local = ParameterBuffer(self.packer.size)
+        self.target, self.arrays = target, arrays
+        self._cubin, self._name = cubin, name
+        self._numbers = [(param, None if isinstance(t, PointerType) else _scalar(t)) for param, t in params]
+        self._functions: dict[int, int] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, grid: tuple[int, int, int], args: Sequence[Any]) -> None:
         if 0 in grid:
             return
-        check_grid(grid, target)
-        values: list[Any] = []
+        check_grid(grid, self.target)
+        fields, values = self.arrays[1], list[Any]()
         device, stream = None, 0
-        for (param, number), arg in zip(numbers, args, strict=True):
+        for (param, number), arg in zip(self._numbers, args, strict=True):
             if number is None:
                 address, size, ordinal, library = _array(param, arg)
                 values += fields(address, size)
@@ -66,21 +68,33 @@ def load_cubin(
                 values.append(_number(param, number, arg))
         device = device or 0
         try:
-            packer.pack_into(local.buffer, 0, *values)
+            self.packer.pack_into(self.local.buffer, 0, *values)
         except struct.error as error:
             raise LaunchError(f"an argument does not fit its parameter's type: {error}") from None
         driver.use_device(device)
-        function = functions.get(device)
-        if function is None:
-            with lock:
-                function = functions[device] = functions.get(device) or driver.load_function(cubin, name)
-        _launch_kernel(function, grid, target.threads, stream, local.extra if values else None)
+        function, extra = self.function(device), self.local.extra if values else None
+        _launch_kernel(function, grid, self.target.threads, stream, extra)
 
-    return launch
+    def device(self, args: Sequence[Any]) -> int:
+        """The GPU that a launch on these arguments goes to."""
+        arrays = (
+            _array(param, arg)[2] for (param, number), arg in zip(self._numbers, args, strict=True) if number is None
+        )
+        return next(arrays, 0)
+
+    def function(self, device: int) -> int:
+        """The driver's handle of the kernel on a device, whose context is current."""
+        found = self._functions.get(device)
+        if found is None:
+            with self._lock:
+                found = self._functions.get(device) or driver.load_function(self._cubin, self._name)
+                self._functions[device] = found
+        return found
 
 
-class _ParameterBuffer(threading.local):
-    """The parameters of one launch, one buffer a thread: the driver reads it while the GIL is released."""
+class ParameterBuffer(threading.local):
+    """The parameters of one launch, one buffer a thread: the driver reads it while the GIL is released. `both` are the
+    buffer and the address of what says to the driver where it is."""
 
     def __init__(self, size: int) -> None:
         self.buffer = ctypes.create_string_buffer(max(1, size))
@@ -88,20 +102,43 @@ class _ParameterBuffer(threading.local):
         # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
         self._extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(self.buffer), 2, ctypes.addressof(self._size), 0)
         self.extra = ctypes.addressof(self._extra)
+        self.both = self.buffer, self.extra
+
+
+#: cuLaunchKernel: function, grid, block, bytes of shared memory, stream, 0, extra.
+Call = Callable[[int, int, int, int, int, int, int, int, int, int, int], object]
+
+
+def driver_calls() -> tuple[Call, Callable[[], int], type[Exception]]:
+    """The driver's call that launches, the one that gives this thread's context, and what they raise. CuPy's compiled
+    bindings of them, where it is loaded, cost a tenth of ctypes' (0.2 against 2.7 us)."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None:
+        return _by_ctypes, driver.current_context, LaunchError
+    binding = cupy.cuda.driver
+    return binding.launchKernel, getattr(binding, "ctxGetCurrent", driver.current_context), binding.CUDADriverError
+
+
+def _by_ctypes(*parameters: int) -> None:
+    *shape, _, extra = parameters
+    driver.check(driver.library().cuLaunchKernel(*shape, None, extra or None), "launching the kernel")
+
+
+def refuse(error: Exception) -> NoReturn:
+    """Raise the `LaunchError` for what a call of the driver raised."""
+    if isinstance(error, LaunchError):
+        raise error
+    status = getattr(error, "status", 0)
+    kind = OutOfResources if status == driver.OUT_OF_RESOURCES else LaunchError
+    raise kind(f"launching the kernel failed: {error}{driver.hint(status)}") from None
 
 
 def _launch_kernel(function: int, grid: tuple[int, int, int], threads: int, stream: int, extra: int | None) -> None:
-    cupy = sys.modules.get("cupy")
-    if cupy is None:
-        code = driver.library().cuLaunchKernel(function, *grid, threads, 1, 1, 0, stream, None, extra)
-        driver.check(code, "launching the kernel")
-        return
-    # The same driver call; CuPy's compiled binding of it costs a tenth of ctypes' (0.2 against 2.7 us).
+    call, _, failure = driver_calls()
     try:
-        cupy.cuda.driver.launchKernel(function, *grid, threads, 1, 1, 0, stream, 0, extra or 0)
-    except cupy.cuda.driver.CUDADriverError as error:
-        kind = OutOfResources if error.status == driver.OUT_OF_RESOURCES else LaunchError
-        raise kind(f"launching the kernel failed: {error}") from None
+        call(function, *grid, threads, 1, 1, 0, stream, 0, extra or 0)
+    except failure as error:
+        refuse(error)
 
 
 def check_grid(grid: tuple[int, int, int], target: Target) -> None:

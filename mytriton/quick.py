@@ -1,0 +1,96 @@
+"""The short ways of a kernel's launches on the GPU, by the form of the call: see `backends/nvidia/binder.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mytriton.backends.base import Launcher
+from mytriton.frontend.kernel import Kernel
+from mytriton.frontend.read import LiveKernel
+from mytriton.launched import LaunchResult
+from mytriton.repeat import CallShape
+
+if TYPE_CHECKING:
+    from mytriton.backends.nvidia.binder import Binder, Long
+
+#: What a call's form is.
+Form = tuple[Any, ...]
+
+#: A form whose kernel takes something from outside that changes this often goes the long way: code for it takes longer
+#: to make than it saves.
+_CHANGES = 8
+
+
+class Quick:
+    """`latest` launches (grid, then the call's arguments) the quick way if the call is of the form that was learnt
+    last. Forms that have none go the `long` way."""
+
+    def __init__(self, live: LiveKernel, long: Long) -> None:
+        self._live, self._long = live, long
+        self._binders: dict[Form, Binder | None] = {}
+        self._changes: dict[Form, int] = {}
+        self.latest: Callable[..., LaunchResult] = self.launch
+
+    def clear(self) -> None:
+        """Forget everything."""
+        for binder in self._binders.values():
+            if binder is not None:
+                binder.forget()  # whoever holds its launch
+        self._binders.clear()
+        self._changes.clear()
+        self.latest = self.launch
+
+    def launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
+        """A launch of any form."""
+        return self._other(grid, args, keywords)
+
+    def learn(
+        self,
+        kernel: Kernel,
+        shape: CallShape,
+        args: tuple[Any, ...],
+        keywords: dict[str, Any],
+        launcher: Launcher | None,
+        runtime: Sequence[Any],
+        result: LaunchResult,
+    ) -> None:
+        """A launch of `kernel` went well the long way: its like may go the short one. `runtime` are its parameters."""
+        from mytriton.backends.nvidia.launch import CubinLauncher  # which needs NumPy, as whoever has arrays
+
+        form = _form(args, keywords)
+        binder = self._binders.get(form)
+        if binder is None or not binder.fresh:
+            if self._changes.get(form, 0) > _CHANGES:
+                return
+            self._changes[form] = self._changes.get(form, 0) + 1
+            binder = self._binders[form] = self._made(kernel, shape, args, keywords)
+            if binder is None:
+                self._changes[form] = _CHANGES + 1  # there will never be one
+                return
+        self.latest = binder.launch
+        if isinstance(launcher, CubinLauncher):
+            binder.learn(args, keywords, launcher, runtime, result)
+
+    def _other(self, grid: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> LaunchResult:
+        """A launch of another form than the latest."""
+        binder = self._binders.get(_form(args, keywords))
+        if binder is None:
+            return self._long(grid, args, keywords)
+        return binder.launch(grid, *args, **keywords)
+
+    def _made(self, kernel: Kernel, shape: CallShape, args: tuple[Any, ...], keywords: dict[str, Any]) -> Binder | None:
+        from mytriton.backends.nvidia.binder import Binder
+
+        watched = self._live.watched()
+        if watched is None or self._live.kernel is not kernel:  # it has changed since the launch began
+            return None
+        try:
+            return Binder(shape, args, keywords, watched, self._long, self._other)
+        except LookupError:
+            return None
+
+
+def _form(args: tuple[Any, ...], keywords: dict[str, Any]) -> Form:
+    """The types of the arguments, those of the keywords, and the keywords."""
+    return (*map(type, args), *map(type, keywords.values()), *keywords)

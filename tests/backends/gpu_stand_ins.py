@@ -1,0 +1,57 @@
+"""Stand-ins for what a launch on a GPU looks at: arrays of CuPy, tensors of torch, and what calls the driver."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from tests.backends.test_launch import FakeCuda
+
+
+class Array:
+    """A CuPy array."""
+
+    __module__ = "cupy"
+
+    def __init__(self, address: int, dtype: str = "f4", size: int = 4, strides: Any = None, gpu: int = 0) -> None:
+        self.data, self.size, self.dtype = SimpleNamespace(ptr=address, device_id=gpu), size, np.dtype(dtype)
+        self.itemsize, self.strides = self.dtype.itemsize, strides or (self.dtype.itemsize,)
+        self.flags = SimpleNamespace(c_contiguous=strides is None)
+        self.__cuda_array_interface__ = {
+            "shape": (size,), "strides": strides, "typestr": self.dtype.str, "data": (address if size else 0, False),
+        }  # fmt: skip
+
+
+class Tensor:
+    """A torch tensor."""
+
+    __module__ = "torch"
+    is_sparse = False
+
+    def __init__(self, address: int, dtype: str = "float32", where: str = "cuda", negated: bool = False) -> None:
+        self.dtype, self.device = f"torch.{dtype}", SimpleNamespace(type=where)
+        self.is_cuda, self.is_cpu = where == "cuda", where == "cpu"
+        self.data_ptr, self.is_neg, self.numel, self.get_device = (lambda: address), (lambda: negated), int, int
+
+
+class DriverError(RuntimeError):
+    status = 3
+
+
+class Machine:
+    """What the stand-ins share: the launches that were asked for, the current streams, and how many went each way."""
+
+    def __init__(self) -> None:
+        self.cuda = FakeCuda(capabilities=((9, 0), (9, 0)))
+        self.calls: list[tuple[Any, ...]] = []
+        self.stream, self.long, self.fails = 7, 0, False
+
+    def launch_kernel(self, *given: Any) -> None:
+        if self.fails:
+            raise DriverError("CUDA_ERROR_NOT_INITIALIZED: initialization error")
+        self.cuda.launches.clear()
+        self.cuda.cuLaunchKernel(*given)
+        function, shape, stream, packed = self.cuda.launches[0]
+        self.calls.append((self.cuda.current, function, shape, stream, packed))
