@@ -25,6 +25,7 @@ _BUILTINS = {
     "bool": ("bool(x)", "A constexpr as True or False."),
     "float": ("float(x)", "A constexpr as a float; run-time values: x.to(tl.float32)."),
     "int": ("int(x)", "A constexpr as an integer; run-time values: x.to(tl.int32)."),
+    "isinstance": ("isinstance(x, classes)", "Whether a constexpr is of a class; of tl.constexpr: whether x is one."),
     "len": ("len(x)", "The number of items of a tuple or shape, a constexpr."),
     "max": ("max(x, y, ...)", "The largest, of constexprs as in Python, else elementwise as `tl.maximum`."),
     "min": ("min(x, y, ...)", "The smallest, of constexprs as in Python, else elementwise as `tl.minimum`."),
