@@ -204,3 +204,8 @@ def test_the_stages() -> None:
     assert [s.name for s in compilation.stages][-5:] == list(BACKEND.planned(Target()))
     assert all(s.ok for s in compilation.stages)
     assert BACKEND.check(compilation.stage("layout").artifact.func, Target()) == []
+
+
+def test_loops_over_more_registers_than_a_thread_has_stay_loops() -> None:
+    texts = [compiled(add_kernel, block, Target()).stage("cuda").text for block in (16384, 32768)]
+    assert [text.count("#pragma unroll 1\n") for text in texts] == [0, texts[1].count("#pragma unroll")]

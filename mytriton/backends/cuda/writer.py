@@ -9,6 +9,9 @@ from mytriton.ir.core import Value
 from mytriton.source import Span
 from mytriton.stage import Line
 
+#: The most registers over which a loop is unrolled; a thread has 255 of 32 bits in all.
+UNROLLED = 128
+
 
 class Writer:
     """Writes indented lines. What is `mention`ed since `start` is linked to every line written then."""
@@ -43,11 +46,12 @@ class Writer:
 
     @contextmanager
     def loop(self, registers: int, step: int = 1, name: str = "r") -> Iterator[None]:
-        """A loop that the compiler unrolls, over the register numbers 0, `step`...; none where one trip is made."""
+        """A loop over the register numbers 0, `step`...; none where one trip is made. The compiler unrolls it, unless
+        there are so many that no array of them fits into registers, and NVRTC would be at it for minutes."""
         if registers <= step:
             yield
             return
-        self.line("#pragma unroll")
+        self.line("#pragma unroll" if registers <= UNROLLED else "#pragma unroll 1")
         following = f"++{name}" if step == 1 else f"{name} += {step}"
         with self.block(f"for (int {name} = 0; {name} < {registers}; {following})"):
             yield
