@@ -51,7 +51,7 @@ def kernel(
     |
     later = 1
 '''
-BUILTINS = ["abs", "bool", "float", "int", "len", "max", "min", "print", "range", "round"]
+BUILTINS = ["abs", "bool", "float", "int", "isinstance", "len", "max", "min", "print", "range", "round"]
 GLOBALS = ["helper", "kernel", "ld", "libdevice", "SIZE", "tl", "triton"]
 LOCALS = ["B", "i", "n", "offs", "step", "x", "y"]
 
