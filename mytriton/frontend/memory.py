@@ -188,7 +188,7 @@ def _hint(function: Callable[..., Any]) -> None:
         rank = len(shape_of(value.type)) if isinstance(value, Value) else 0
         if len(numbers) != max(1, rank):
             message = f"tl.{name} takes a number for each axis: {s.describe(input)} has {rank}, got {len(numbers)}"
-            raise Mistake("MT212", message, values.span, "give a list of them: [16, 1]")
+            raise Mistake("MT212", message, values.span, f"give {max(1, rank)}")
         return value
 
     builtin(function)(rule)

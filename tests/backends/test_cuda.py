@@ -208,4 +208,4 @@ def test_the_stages() -> None:
 
 def test_loops_over_more_registers_than_a_thread_has_stay_loops() -> None:
     texts = [compiled(add_kernel, block, Target()).stage("cuda").text for block in (16384, 32768)]
-    assert [text.count("#pragma unroll 1\n") for text in texts] == [0, texts[1].count("#pragma unroll")]
+    assert [text.count("#pragma unroll 1\n") for text in texts] == [0, 4]
