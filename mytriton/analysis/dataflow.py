@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from mytriton.ir.core import Block, Func, Op, Value
-from mytriton.ir.ops import For, If, InlineAsm, While, Yield
+from mytriton.ir.ops import For, If, InlineAsm, While
 from mytriton.ir.ops.control import yielded
 
 T = TypeVar("T")
@@ -70,6 +70,9 @@ class Forward(Generic[T]):
     def _block(self, block: Block) -> None:
         # Recursion follows the nesting of regions, not the length of the kernel.
         for op in block.ops:
+            if not op.structured:
+                self._simple(op)
+                continue
             match op:
                 case If():
                     self._block(op.then)
@@ -82,12 +85,12 @@ class Forward(Generic[T]):
                 case While():
                     self._loop(op.initial, (op.condition.params, op.body.params), (op.condition, op.body))
                     self._results(op, op.initial, yielded(op.body))
-                case Yield():
-                    pass
-                case InlineAsm():
-                    self.facts.update((v, self.unknown(v)) for v in op.results if self.tracks(v))
-                case _ if op.results and self.tracks(op.result):
-                    self.facts[op.result] = self.transfer(op)
+
+    def _simple(self, op: Op) -> None:
+        if isinstance(op, InlineAsm):
+            self.facts.update((v, self.unknown(v)) for v in op.results if self.tracks(v))
+        elif op.results and self.tracks(op.result):
+            self.facts[op.result] = self.transfer(op)
 
     def _results(self, op: Op, first: Sequence[Value], second: Sequence[Value]) -> None:
         for result, x, y in zip(op.results, first, second, strict=True):

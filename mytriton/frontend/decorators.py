@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import mytriton
 from mytriton import language
 from mytriton.frontend.kernel import Helper, Kernel, Unresolved
 from mytriton.frontend.names import last_name, lookup_among, resolve
-from mytriton.frontend.syntax import FunctionNode, nodes
+from mytriton.frontend.syntax import FunctionNode
 
 #: Stands for a function of the file that wraps `jit`; as a decorator it makes a kernel.
 JIT_WRAPPER = object()
@@ -25,14 +25,16 @@ def is_jit(node: FunctionNode, names: Mapping[str, Any]) -> bool:
     return False
 
 
-def function_value(node: FunctionNode, names: Mapping[str, Any], read: Callable[[], Kernel]) -> Any:
-    """What a function of a file is to the kernels that name it; `read` takes it for a kernel."""
+def function_value(
+    node: FunctionNode, names: Mapping[str, Any], read: Callable[[], Kernel], nodes: Callable[[ast.AST], list[ast.AST]]
+) -> Any:
+    """What a function of a file is to the kernels that name it; `read` takes it for a kernel, `nodes` walks it."""
     if is_jit(node, names):
         return Helper(read)
     decorators = [resolve(decorator, lookup_among(names)) for decorator in node.decorator_list]
     if any(value is mytriton.constexpr_function or value is language.constexpr for value in decorators):
         return Helper(read, compile_time=True)
-    if wraps_jit(node, names):
+    if wraps_jit(nodes(node), names):
         return JIT_WRAPPER
     hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
     helper = Helper(read, compile_time=True)
@@ -50,15 +52,20 @@ def makes_kernels(value: Any) -> bool:
     return value is mytriton.jit or value is JIT_WRAPPER
 
 
-def wraps_jit(node: FunctionNode, names: Mapping[str, Any]) -> bool:
-    """Whether a function that is no kernel itself applies `jit` to one of its parameters, or hands it on."""
+def wraps_jit(inner: Iterable[ast.AST], names: Mapping[str, Any]) -> bool:
+    """Whether a function that is no kernel itself, given as all its nodes, applies `jit` to one of its parameters, or
+    hands it on."""
     lookup = lookup_among(names)
-    found = (part for part in nodes(node) if isinstance(part, (ast.Name, ast.Attribute)))
-    return any(makes_kernels(resolve(part, lookup)) for part in found)
+    return any(
+        makes_kernels(resolve(part, lookup) if isinstance(part, ast.Attribute) else names.get(part.id))
+        for part in inner
+        if isinstance(part, (ast.Name, ast.Attribute))
+    )
 
 
-def wrapped_later(tree: ast.Module, names: Mapping[str, Any]) -> set[str]:
-    """Names of functions that are made kernels by a call: `kernel = triton.jit(function)`. No kernel calls `jit`."""
+def wrapped_later(tree: ast.Module, names: Mapping[str, Any], nodes: Callable[[ast.AST], list[ast.AST]]) -> set[str]:
+    """Names of functions that are made kernels by a call: `kernel = triton.jit(function)`. No kernel calls `jit`.
+    `nodes` walks a statement."""
     lookup = lookup_among(names)
     others = (s for s in tree.body if not (isinstance(s, FunctionNode) and is_jit(s, names)))
     calls = (part for statement in others for part in nodes(statement) if isinstance(part, ast.Call))

@@ -6,7 +6,7 @@ import ast
 import copy
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -15,7 +15,6 @@ from mytriton import language
 from mytriton.frontend.conditions import condition
 from mytriton.frontend.kernel import Helper, Unresolved
 from mytriton.frontend.names import Lookup, last_name, resolve
-from mytriton.frontend.syntax import nodes
 from mytriton.language.extra import libdevice
 
 _MODULES: dict[str, ModuleType] = {
@@ -94,17 +93,20 @@ class _Simplifier(ast.NodeTransformer):
         return expr
 
 
-def _may_be_told(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        return not (node.args or node.keywords) or last_name(node.func) in _INFO
-    return isinstance(node, ast.IfExp)
+def may_be_told(inner: Iterable[ast.AST]) -> bool:
+    """Whether there is anything that `simplified` may find in an expression, given as all its nodes."""
+    for node in inner:
+        if isinstance(node, ast.Call):
+            if not (node.args or node.keywords) or last_name(node.func) in _INFO:
+                return True
+        elif isinstance(node, ast.IfExp):
+            return True
+    return False
 
 
 def simplified(expr: ast.expr, lookup: Lookup) -> ast.expr:
     """An expression of a module with what can be told of it without executing it: numbers that libraries state of
     dtypes, sides of an `if`-`else` that does not hold, and functions that only return an expression."""
-    if not any(_may_be_told(part) for part in nodes(expr)):
-        return expr
     simple: ast.expr = _Simplifier(lookup).visit(copy.deepcopy(expr))
     return simple
 

@@ -27,7 +27,7 @@ from mytriton.frontend.decorators import (
 from mytriton.frontend.evaluate import Evaluator
 from mytriton.frontend.expressions import ExpressionParser
 from mytriton.frontend.kernel import MISSING, FileModule, Kernel, Unresolved, hint_for_module, unspecialized
-from mytriton.frontend.libraries import assumed, choose, depending, module_named, simplified
+from mytriton.frontend.libraries import assumed, choose, depending, may_be_told, module_named, simplified
 from mytriton.frontend.names import bound_in, is_constexpr, lookup_among, outside_names, parameters, resolve
 from mytriton.frontend.package import Stamp, imported_file, spelled_import, stamp_of
 from mytriton.frontend.semantics import Semantics
@@ -62,7 +62,7 @@ def read_module(text: str, path: str, known: Mapping[str, Any] | None = None) ->
     tree = parse_text(text, SourceUnit(path, path, 1, text))
     file = _File(text, path, known or {})
     top = file.scope(tree.body, {})
-    wrapped = wrapped_later(tree, top)
+    wrapped = wrapped_later(tree, top, file.nodes)
     kernels = []
     for node, outer in functions(tree):
         names = top
@@ -77,6 +77,7 @@ def read_module(text: str, path: str, known: Mapping[str, Any] | None = None) ->
 class _File:
     def __init__(self, text: str, path: str, known: Mapping[str, Any], files: ImportedFiles | None = None) -> None:
         self.files = files or ImportedFiles()
+        self.nodes = functools.cache(nodes)  # each statement is asked several things
         self._text = text
         self._path = path
         self._known = known
@@ -139,7 +140,7 @@ class _File:
                 wrap = is_constexpr(node.annotation, lookup_among(names)) and not isinstance(found, Unresolved)
                 names[name] = language.constexpr(found) if wrap else found
             case ast.FunctionDef():
-                names[node.name] = function_value(node, names, functools.partial(self.kernel, node, names))
+                names[node.name] = function_value(node, names, functools.partial(self.kernel, node, names), self.nodes)
             case ast.If() if (holds := condition(node.test, lookup_among(names))) is not None:
                 for child in node.body if holds else node.orelse:
                     self._statement(child, names)
@@ -160,7 +161,7 @@ class _File:
 
     def _unrun(self, node: ast.stmt, names: dict[str, Any]) -> None:
         """What may or may not run, or runs often, leaves its names unknown; imports in it do count."""
-        inner = nodes(node)
+        inner = self.nodes(node)
         for name in bound_in(inner):
             names[name] = self._unknown(name, "it is set by code that is not executed here")
         for part in inner:
@@ -219,8 +220,9 @@ class _File:
             found = told(expr, lookup_among(names))
             if isinstance(found, bool):
                 return found
-            other, test = assumed(expr, lookup_among(names))
-            return value if test is None else depending(value, self.value(other, names), test)
+            if may_be_told(self.nodes(expr)):
+                other, test = assumed(expr, lookup_among(names))
+                return value if test is None else depending(value, self.value(other, names), test)
         return value
 
     def value(self, expr: ast.expr, names: Mapping[str, Any]) -> Any:
@@ -231,13 +233,16 @@ class _File:
             and resolve(expr.func, lookup_among(names)) is language.constexpr
         )
         parser = ExpressionParser(self._positions)
-        expr = simplified(expr, lookup_among(names))
+        inner = self.nodes(expr)
+        if may_be_told(inner):
+            expr = simplified(expr, lookup_among(names))
+            inner = nodes(expr)
         tree = parser.expr(expr)
         unknown = Unresolved(
             "it is set by code that is not executed here",
             "save the file to have it executed, or write it as a literal: NAME = tl.constexpr(3)",
         )
-        if parser.diagnostics or any(isinstance(part, ast.List) for part in nodes(expr)):
+        if parser.diagnostics or any(isinstance(part, ast.List) for part in inner):
             return unknown  # a kernel's list is a tuple, a module's is an object that may change
         semantics = Semantics(Kernel("", SourceUnit(self._path, "", 1, self._text), (), names))
         item = Evaluator(semantics).evaluate(tree).item

@@ -70,8 +70,9 @@ def used_names(node: FunctionNode) -> tuple[str, ...]:
 def bound_in(inner: Iterable[ast.AST]) -> Iterator[str]:
     """The names that a statement, given as all its nodes, binds."""
     for child in inner:
-        if isinstance(child, ast.Name) and isinstance(child.ctx, (ast.Store, ast.Del)):
-            yield child.id
+        if isinstance(child, ast.Name):
+            if not isinstance(child.ctx, ast.Load):
+                yield child.id
         elif isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield child.name
 
@@ -155,6 +156,8 @@ def _annotation(node: ast.expr | None) -> ast.expr | None:
 
 def is_constexpr(node: ast.expr | None, lookup: Lookup) -> bool:
     """Whether an annotation is `tl.constexpr`, under any alias, also as a string."""
+    if node is None:
+        return False
     node = _annotation(node)
     found = resolve(node, lookup)
     if found is not MISSING:
@@ -169,6 +172,8 @@ def _written_type(node: ast.expr | None, lookup: Lookup) -> str:
         text = node.value.strip()
         return text if text.lstrip("*").split(":")[0].strip() in SIGNATURE_TYPES else ""
     found = resolve(node, lookup)
+    if found is MISSING:
+        return ""
     return next((name for name, type_ in SIGNATURE_TYPES.items() if found is type_), "")
 
 

@@ -18,23 +18,26 @@ def imported_file(path: str, module: str, level: int) -> Path | None:
     """The file of `module` as `path` would import it; `level` counts the dots of a relative import. None if it is not
     beside the file or in the package the file is part of."""
     parts = module.split(".") if module else []
-    for base in _bases(Path(os.path.abspath(path)).parent, parts, level):
-        target = base.joinpath(*parts)
-        for candidate in (target.with_name(target.name + ".py"), target / "__init__.py"):
-            if candidate.is_file():
-                return candidate
+    for base in _bases(os.path.dirname(os.path.abspath(path)), parts, level):
+        target = os.path.join(base, *parts)
+        for candidate in (target + ".py", os.path.join(target, "__init__.py")):
+            if os.path.isfile(candidate):
+                return Path(candidate)
     return None
 
 
-def _bases(folder: Path, parts: list[str], level: int) -> Iterator[Path]:
-    """The folders in which the first part of a module's name may stand."""
-    above = [folder, *folder.parents][: _MAX_DEPTH + 1]
+def _bases(folder: str, parts: list[str], level: int) -> Iterator[str]:
+    """The folders in which the first part of a module's name may stand. Text: making `Path`s takes ten times as long,
+    and a file is read at each key press."""
+    above = [folder]
+    while len(above) <= _MAX_DEPTH and (parent := os.path.dirname(above[-1])) != above[-1]:
+        above.append(parent)
     if level:
         yield from above[level - 1 : level]
     elif parts:
         yield folder
         # `from fla.ops import x` in .../fla/ops/kernel.py: the package is a folder that the file is in.
-        yield from (f.parent for f in above if f.name == parts[0])
+        yield from (os.path.dirname(f) for f in above if os.path.basename(f) == parts[0])
 
 
 def stamp_of(file: Path) -> Stamp | None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeAlias
 
 from mytriton.ir import ops
@@ -31,8 +32,8 @@ from mytriton.types import shape_of
 @dataclass(frozen=True, slots=True)
 class _Access:
     """An access since the threads last met, by its layout; `fenced`: a reduction or `Barrier` came after it;
-    `spreads`: copies of what is loaded are used by more than the thread that stores such a block; `decides`: they
-    decide a way. `layout` is None for the reads of the exchange buffer."""
+    `spreads`: copies of what is loaded, if there are some, are used by more than the thread that stores such a block;
+    `decides`: they decide a way. `layout` is None for the reads of the exchange buffer."""
 
     layout: Layout | None
     writes: bool = False
@@ -110,10 +111,16 @@ class _Order:
     def __init__(self, func: Func, layouts: Mapping[Value, Layout], reductions: Collection[Op]) -> None:
         self._layouts = layouts
         self._reductions = reductions
-        deciding = _deciding(func)
-        self._spread = _origins(func, [*_spread(func), *deciding])
-        self._deciding = _origins(func, deciding)
+        self._func = func
         self._known: dict[tuple[Block, _State], _Found] = {}
+
+    @cached_property
+    def _spread(self) -> set[Value]:
+        return _origins(self._func, [*_spread(self._func), *_deciding(self._func)])
+
+    @cached_property
+    def _decides(self) -> set[Value]:
+        return _origins(self._func, _deciding(self._func))
 
     def block(self, block: Block, state: _State) -> _Found:
         """What is not ordered yet after the block, given what is not before it, and the barriers in it. Kept, since a
@@ -155,9 +162,12 @@ class _Order:
         layout = layout.reshaped((layout.size,)) if layout.shape else layout
         if isinstance(op, (ops.Atomic, ops.InlineAsm)) and layout.size == 1:  # a scalar: it belongs to every lane
             layout = layout.reshaped(())
-        spreads, decides = (any(v in found for v in op.results) for found in (self._spread, self._deciding))
-        # What assembly does is not known, so it may write.
-        return _Access(layout, not isinstance(op, ops.Load), spreads=spreads, decides=decides)
+        if not isinstance(op, ops.Load):  # what assembly does is not known, so it may write
+            return _Access(layout, writes=True)
+        if layout.copies == 1:
+            return _Access(layout)
+        spreads, decides = (op.result in found for found in (self._spread, self._decides))
+        return _Access(layout, spreads=spreads, decides=decides)
 
     def _loop(self, blocks: tuple[Block, ...], state: _State) -> _Found:
         """A loop, whose last block may be left out the last time, or every time."""
