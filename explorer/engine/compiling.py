@@ -16,6 +16,7 @@ from explorer.engine.plain import from_plain
 from explorer.engine.views import diagnostic_view, stage_view
 from explorer.model.result import ExampleInfo, LineView, StageView
 from explorer.model.settings import CHOICES
+from mytriton.backends.mlir.run import prepare
 from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import CompileError, Diagnostic, LaunchError, MytritonError
 from mytriton.frontend.kernel import Kernel
@@ -93,6 +94,7 @@ class Worker:
         for backend, stage, view in self._pending:
             self._channel.enter(stage.name, f"listing stage '{stage.name}'", backend)
             self._channel.send(m.StageFinished(job.generation, backend, view()))
+        prepare()  # while what was made is looked at
 
     def _compile(self, job: m.CompileJob, backend: str) -> Iterator[None]:
         """Compile for one backend; pauses once, when the source text is made."""

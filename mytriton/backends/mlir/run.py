@@ -6,7 +6,7 @@ printed, from the bytecode, only for who looks. Text without `loc(...)` gives ev
 stands at: that is the link back to the line's span, kept by MLIR through all passes.
 
 A context is made for each run: without preloaded dialects it takes 0.3 ms, and one that lived on would never give
-back what it uniqued.
+back what it uniqued. Who has time before the next run can `prepare` it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import importlib.util
 import io
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -39,6 +40,30 @@ def mlir_available() -> str | None:
     except ImportError as error:  # the bindings are there, the package with the libLLVM they load is not
         return f"the MLIR Python bindings do not load ({error}); {hint}"
     return None
+
+
+#: The dialects that emitted text is written in.
+_DIALECTS = ("arith", "gpu", "llvm", "scf", "vector")
+#: The context of the next run, if it is prepared.
+_prepared: list[Any] = []
+
+
+def prepare() -> None:
+    """Make the context of the next run and load its dialects, which takes longer than to parse an add kernel; nothing
+    where no run has loaded the bindings."""
+    if "mlir.ir" in sys.modules and not _prepared:
+        context = _context()
+        for name in _DIALECTS:
+            context.get_dialect_descriptor(name)
+        _prepared.append(context)
+
+
+def _context() -> Any:
+    from mlir import ir
+
+    context = ir.Context(load_on_create_dialects=[])
+    context.enable_multithreading(False)
+    return context
 
 
 _stderr_lock = threading.RLock()
@@ -113,8 +138,10 @@ class ModuleRun:
 
         text = "\n".join(line.text for line in self.source)
         stage = Stage(f"{self.prefix}/emit", "text", "mlir", artifact=text, make_lines=lambda: self.source)
-        self.context = ir.Context(load_on_create_dialects=[])
-        self.context.enable_multithreading(False)
+        try:
+            self.context = _prepared.pop()
+        except IndexError:
+            self.context = _context()
         # Without a handler of ours, the bindings abort the process if a pass reports an error and yet succeeds.
         self.context.emit_error_diagnostics = True
         self.context.attach_diagnostic_handler(self._report)
