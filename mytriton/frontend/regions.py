@@ -53,6 +53,8 @@ def type_text(item: Item) -> str:
             return "(" + ", ".join(type_text(i) for i in items) + ")"
         case Window():
             return str(item)
+        case Known(value=value) if name := getattr(value, "__name__", ""):
+            return f"the function `{name}`" if callable(value) else f"the module `{name}`"
     return "no run-time value"
 
 

@@ -129,6 +129,11 @@ def test_one_mistake(statement, column, message):
     assert errors(PREAMBLE + "    " + statement, SIGNATURE) == [f"5:{column} {message}"]
 
 
+def test_a_loop_that_changes_a_function_names_both():
+    (found,) = errors(PREAMBLE + "    y = tl.exp\n    for j in range(n): y = tl.exp2", SIGNATURE)
+    assert found == "6:24 MT145 `y` is the function `exp` before the loop, but becomes the function `exp2` here"
+
+
 SYNTAX_ERRORS = [
     ("with x: pass", 5, "`with`"),
     ("y = [j for j in x]", 9, "a comprehension"),
