@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from inspect import cleandoc
 
 from mytriton import language as tl
@@ -15,6 +16,7 @@ from mytriton.source import Span
 from mytriton.types import element_of, i1, shape_of
 
 _MAX_PACK = 64
+_COMMENT = re.compile(r"//.*|/\*[\s\S]*?\*/")
 
 
 def _text(s: Semantics, operand: Operand, name: str) -> str:
@@ -63,6 +65,10 @@ def _inline_asm_elementwise(
     shape = shape_of(values[0].type) if values else ()
     values = values if shape else [s.reshape(v, (1,)) for v in values]
     text, registers, count = cleandoc(_text(s, asm, "asm")), _text(s, constraints, "constraints"), _pack(s, pack)
+    opened, closed = (_COMMENT.sub("", text).count(brace) for brace in "{}")
+    if opened != closed:  # else the assembler would find fault with what follows the text
+        message = f"the text opens {opened} and closes {closed} braces"
+        raise Mistake("MT229", message, asm.span, "registers that are declared between { and } are its own")
     try:
         check(text, registers, [element_of(v.type) for v in values], elements, count)
     except NotationError as error:

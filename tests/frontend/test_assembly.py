@@ -82,6 +82,11 @@ MISTAKES = [
         "operands are numbered through, outputs first: $0 is the first output",
     ),
     (
+        asm("{ mov.b32 $0, $1; // }", "=r,r", "[f]"),
+        "MT229 the text opens 1 and closes 0 braces",
+        "registers that are declared between { and } are its own",
+    ),
+    (
         asm("mov.b32 $0, $1;", "=r,r", "[f > 0]"),
         "MT203 assembly takes and gives no bools: `f > 0` (vector<8 x bool>)",
         "use int32, and compare what comes out: result != 0",
