@@ -57,7 +57,10 @@ class Calls(Loops):
         def rule(semantics: Semantics, span: Span, **bound: Operand) -> Item:
             return self._inline(kernel, bound, call, compile_time)
 
-        return Builtin(kernel.name, tuple(Param(p.name, p.default is not MISSING) for p in kernel.params), rule)
+        params = [Param(p.name, p.default is not MISSING) for p in kernel.params]
+        if kernel.node is not None and kernel.node.args.vararg is not None:  # which `parse` refuses, where it stands
+            params.append(Param(kernel.node.args.vararg.arg, rest=True))
+        return Builtin(kernel.name, tuple(params), rule)
 
     def _inline(self, kernel: Kernel, bound: Mapping[str, Operand], call: t.Call, compile_time: bool) -> Item:
         """The result of a helper, whose body is appended to the IR."""

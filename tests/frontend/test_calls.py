@@ -219,6 +219,7 @@ MISUSES = [
     ("def h(a): return a", "h(*n)", "0:3:20 MT214 `n` (i32) cannot be unpacked"),
     ("def h(a): return a", "h(*(1, 2))", "0:3:20 MT120 `h` takes 1 arguments (a), got 2"),
     ("def h(a): return a", "h(1, a=2)", "0:3:24 MT120 `h` got `a` twice"),
+    ("def h(*a): return a[0]", "h(1, 2)", "1:2:8 MT112 `a`: a kernel has a fixed number of parameters"),
     ("def h(a): pass", "h(n)", "0:3:17 MT201 this must be a number or block, got `h(n)` (None)"),
     ("def h(a):\n    with a: pass", "h(n)", "1:3:5 MT110 `with` is not part of the kernel language"),
     ("def h(a): return h(a)", "h(n)", "1:2:18 MT136 `h` calls itself; recursion is not part of the kernel language"),
