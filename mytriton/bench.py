@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mytriton import backends
 from mytriton.compile import SHARED
 from mytriton.decorated import Decorated
+from mytriton.descriptors import opened
 from mytriton.diagnostics import BackendUnavailable, LaunchError
 from mytriton.examples import ExampleCase
 from mytriton.ir.core import Func
@@ -75,7 +76,8 @@ def bench_example(
 
     ready = ReadyExample(kernel, example, target, progress if target.backend == "interp" else None)
     optimized: Func = ready.launch.compilation.stage(SHARED[-1]).artifact
-    arguments = [example.args[name] for name, _, _ in ready.launch.compilation.specialization.params]
+    passed = opened(example.args)
+    arguments = [passed[name] for name, _, _ in ready.launch.compilation.specialization.params]
     work = count_work(optimized, arguments, ready.launch.grid, lambda *count: told("programs counted", *count))
     peak = peak_of(target.backend)
     samples = measure(

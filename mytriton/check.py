@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from mytriton import backends
 from mytriton.arrays import copied
 from mytriton.comparison import OutputReport, compare
+from mytriton.descriptors import arrays_of, opened
 from mytriton.diagnostics import BackendUnavailable, MytritonError
 from mytriton.examples import Example, ExampleCase
 from mytriton.ir.core import Func
@@ -65,7 +64,7 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target, progre
         raise BackendUnavailable(reason)
     example = built(kernel, case)
     target = dataclasses.replace(target, **example.options)
-    before = {name: copied(v) for name, v in example.args.items() if isinstance(v, np.ndarray)}
+    before = {name: copied(v) for name, v in arrays_of(example.args).items()}
     expected, reference = example.expected, "NumPy"
     if expected is None:
         expected, reference = interpreted(kernel, example, target, progress), "interpreter"
@@ -76,7 +75,7 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target, progre
     wrong = next((o for o in outputs if not o.ok), None)
     if wrong is None or wrong.first is None:
         return report
-    args = {**example.args, **before}
+    args = {**opened(example.args), **before}
     laid_out = compilation.find("layout")
     held = laid_out.artifact if laid_out is not None and isinstance(laid_out.artifact, LaidOut) else None
 
@@ -96,7 +95,7 @@ def built(kernel: JITFunction, case: ExampleCase) -> Example:
     """The example, completed, with references of its own arrays only. Raises what the author's function raises."""
     example = kernel.completed(case.build())
     for name in example.expected or ():
-        if not isinstance(example.args.get(name), np.ndarray):
+        if name not in arrays_of(example.args):
             raise ValueError(f"the example {case.label} expects `{name}`, which is not an array among its args")
     return example
 

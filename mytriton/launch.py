@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from mytriton import backends
 from mytriton.compile import code_stage, compile_kernel
+from mytriton.descriptors import array_in, opened
 from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example, ExampleCase
 from mytriton.frontend.decorators import UNSPECIALIZED
@@ -206,7 +207,7 @@ class JITFunction:
         given = bind(kernel, args, keywords)
         kernel, bound = unpacked(kernel, given)
         constants = {p.name for p in kernel.params if p.is_constexpr}
-        arrays = {n: a for n, v in bound.items() if n not in constants and (a := array_info(v)) is not None}
+        arrays = {n: a for n, v in bound.items() if n not in constants and (a := array_info(array_in(v))) is not None}
         place = place_of(arrays)
         if place is None and arrays:  # dtypes stand for arrays where the backend runs
             place = "device" if backend in GPU_BACKENDS else "host"
@@ -215,7 +216,8 @@ class JITFunction:
         specialization = specialize(kernel, bound, runs, arrays)
         extents = grid_of(grid, given, target)
         entry = self._entry(kernel, specialization, target)
-        return Launch(entry, extents, [bound[name] for name, _, _ in specialization.params], runs)
+        passed = opened(bound)
+        return Launch(entry, extents, [passed[name] for name, _, _ in specialization.params], runs)
 
     def _entry(self, kernel: Kernel, specialization: Specialization, target: Target) -> Entry:
         key = (launch_key(kernel), specialization.key, target)

@@ -18,6 +18,7 @@ from mytriton import backends
 from mytriton.arrays import copied
 from mytriton.check import built, compared, first_ssa
 from mytriton.comparison import OutputReport
+from mytriton.descriptors import array_in, arrays_of, opened, with_array
 from mytriton.diagnostics import BackendUnavailable, CompileError, MytritonError
 from mytriton.examples import Example, ExampleCase
 from mytriton.ir import interp
@@ -101,7 +102,7 @@ class _Run:
         return Located(tuple(steps), culprit, origin, self.compilation.units, self.example.expected is not None)
 
     def _fresh(self) -> dict[str, Any]:
-        return {name: copied(v) if isinstance(v, np.ndarray) else v for name, v in self.example.args.items()}
+        return {name: with_array(v, copied) for name, v in self.example.args.items()}
 
     def steps(self) -> Iterator[Step]:
         """Stage by stage, as far as there is something to run."""
@@ -141,8 +142,9 @@ class _Run:
 
     def _step(self, name: str, run: Callable[[list[Any]], None]) -> Step:
         args = self._fresh()
+        passed = opened(args)
         try:
-            run([args[param] for param, _, _ in self.compilation.specialization.params])
+            run([passed[param] for param, _, _ in self.compilation.specialization.params])
         except MytritonError as error:
             return Step(name, error=str(error))
         return self._compared(name, args)
@@ -162,9 +164,9 @@ class _Run:
 
     def _compared(self, name: str, after: Mapping[str, Any]) -> Step:
         if self.expected is None:  # without a reference of the author's, later stages must do what the first one does
-            self.expected = {n: np.array(v) for n, v in after.items() if isinstance(v, np.ndarray)}
-        before = {n: v for n, v in self.example.args.items() if isinstance(v, np.ndarray)}
-        arrays = {n: after[n] for n in before}
+            self.expected = {n: np.array(v) for n, v in arrays_of(after).items()}
+        before = arrays_of(self.example.args)
+        arrays = {n: array_in(after[n]) for n in before}
         return Step(name, compared(self.example, before, arrays, self.expected, first_ssa(self.compilation)))
 
     def _origin(self, step: Step) -> Origin | None:
@@ -172,5 +174,5 @@ class _Run:
         wrong = next((o for o in step.outputs if not o.ok and o.first is not None), None)
         if wrong is None or self.first is None or wrong.first is None:
             return None
-        return find_origin(self.first, self._fresh(), self.launch.grid, wrong.name, wrong.first, self.laid_out,
+        return find_origin(self.first, opened(self._fresh()), self.launch.grid, wrong.name, wrong.first, self.laid_out,
                            progress=self._told("looked through for the wrong store"))  # fmt: skip

@@ -198,6 +198,7 @@ def source_script(
 def signature(params: tuple[str, ...], specialization: Specialization) -> str:
     """The types of the run-time parameters in Triton's notation, `None` in place of the others."""
     types = {name: _entry(type_, info) for name, type_, info in specialization.params}
+    types.update((each.name, str(each)) for each in specialization.descriptors)
     return ", ".join(types.get(name, "None") for name in params)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from mytriton.arrays import address_of, copied
 from mytriton.backends.interp import InterpLauncher
+from mytriton.descriptors import array_in, arrays_of, with_array
 from mytriton.diagnostics import BackendUnavailable, LaunchError
 from mytriton.examples import Example
 from mytriton.launch import JITFunction
@@ -43,7 +44,7 @@ def prepared(kernel: JITFunction, example: Example, args: Mapping[str, Any], tar
 def placed(args: Mapping[str, Any], target: Target) -> dict[str, Any]:
     """Arguments with host arrays where a backend takes them: in place, or copied to the GPU."""
     on_gpu = target.backend in ("cuda", "mlir")
-    return {name: DeviceArray(v) if on_gpu and isinstance(v, np.ndarray) else v for name, v in args.items()}
+    return {name: with_array(v, DeviceArray) if on_gpu else v for name, v in args.items()}
 
 
 class ReadyExample:
@@ -82,8 +83,8 @@ class ReadyExample:
 
     def arrays(self) -> dict[str, Array]:
         """The arrays as they are now, by name, on the host."""
-        named = ((name, v) for name, v in self._example.args.items() if isinstance(v, np.ndarray))
-        return {name: self._args[name].get() if self.on_gpu else v for name, v in named}
+        named = arrays_of(self._example.args).items()
+        return {name: array_in(self._args[name]).get() if self.on_gpu else v for name, v in named}
 
     def _told(self, done: int, total: int) -> None:
         if self._progress is not None:
@@ -94,7 +95,7 @@ def interpreted(
     kernel: JITFunction, example: Example, target: Target, progress: Progress | None = None
 ) -> dict[str, Array]:
     """What the interpreter makes of copies of an example's arrays."""
-    args = {name: copied(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
+    args = {name: with_array(v, copied) for name, v in example.args.items()}
     example = dataclasses.replace(example, args=args)
     ready = ReadyExample(kernel, example, dataclasses.replace(target, backend="interp"), progress)
     ready.run()

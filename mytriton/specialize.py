@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from mytriton import types
+from mytriton.descriptors import Described, array_in, described, is_descriptor, parsed
 from mytriton.diagnostics import LaunchError
 from mytriton.frontend.kernel import MISSING, Kernel, KernelParam
 from mytriton.frontend.names import SIGNATURE_TYPES, split_signature
@@ -27,16 +28,18 @@ _TRITON_ONLY = ("num_ctas", "maxnreg", "waves_per_eu", "matrix_instr_nonkdim")
 
 @dataclass(frozen=True, slots=True)
 class Specialization:
-    """`params` are the runtime parameters in order (name, type, what is known), `constexprs` the others by name."""
+    """`params` are the runtime parameters in order (name, type, what is known), `constexprs` the others by name.
+    `descriptors` say which parameters are the parts of one."""
 
     params: tuple[tuple[str, Type, ParamInfo], ...]
     constexprs: tuple[tuple[str, Any], ...] = ()
+    descriptors: tuple[Described, ...] = ()
 
     @property
     def key(self) -> tuple[Any, ...]:
         """A cache key. Python says 1 == 1.0 == True and 0.0 == -0.0, but each compiles differently, so constexprs are
         keyed by type and spelling."""
-        return self.params, tuple((name, *spelled(value)) for name, value in self.constexprs)
+        return self.params, tuple((name, *spelled(value)) for name, value in self.constexprs), self.descriptors
 
 
 def bind(kernel: Kernel, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,6 +113,7 @@ def specialize(
     """
     params: list[tuple[str, Type, ParamInfo]] = []
     constexprs: list[tuple[str, Any]] = []
+    descriptors: list[Described] = []
     for param in kernel.params:
         value = args[param.name]
         if param.is_constexpr or value is None:
@@ -118,9 +122,13 @@ def specialize(
         if arrays is not None and param.name in arrays:
             type_, known = _array_type(param.name, arrays[param.name], runs)
         else:
-            type_, known = argument_type(param.name, value, runs)
+            type_, known = argument_type(param.name, array_in(value), runs)
+        if is_descriptor(value):
+            descriptors.append(described(param.name, value, (type_, known), args))
+            params += descriptors[-1].params
+            continue
         params.append((param.name, type_, known if param.specialized else ParamInfo()))
-    return Specialization(tuple(params), tuple(constexprs))
+    return Specialization(tuple(params), tuple(constexprs), tuple(descriptors))
 
 
 def constexpr_value(name: str, value: Any) -> Any:
@@ -200,9 +208,9 @@ def parse_signature(kernel: Kernel, signature: str = "", constexprs: Mapping[str
     """The specialization that a signature in Triton's notation describes: `"*fp32:16, *fp16, i64:16, fp32, i1, 1024"`.
 
     One entry a parameter: `*` and an element type for a pointer, a type for a scalar, `:16` if it is divisible by 16,
-    and a literal for a constexpr. `constexprs` (by name) win over the signature's; constexpr parameters that they or
-    a default give a value may be left out. Parameters annotated with their type (`x: "*fp32"`) need no entry if the
-    signature is empty. Raises `LaunchError`.
+    `tensordesc<fp16[128,64]>` for a descriptor of blocks, and a literal for a constexpr. `constexprs` (by name) win
+    over the signature's; constexpr parameters that they or a default give a value may be left out. Parameters annotated
+    with their type (`x: "*fp32"`) need no entry if the signature is empty. Raises `LaunchError`.
     """
     given = dict(constexprs or {})
     unknown = [name for name in given if all(p.name != name for p in kernel.params)]
@@ -213,6 +221,7 @@ def parse_signature(kernel: Kernel, signature: str = "", constexprs: Mapping[str
     annotated = not entries
     params: list[tuple[str, Type, ParamInfo]] = []
     constants: list[tuple[str, Any]] = []
+    descriptors: list[Described] = []
     for position, param in enumerate(kernel.params):
         if param.is_constexpr or param.name in given:
             written = _literal(entries[0]) if entries else MISSING
@@ -239,14 +248,18 @@ def parse_signature(kernel: Kernel, signature: str = "", constexprs: Mapping[str
             hint = f'give its type, as in --signature "*fp32, *fp32, i32, 1024", an entry for each of {listed}'
             raise LaunchError(_missing(kernel, param, hint))
         value = _literal(entry)
+        descriptor = parsed(param.name, entry, [p.name for p in kernel.params])
         if value is not MISSING:
             constants.append((param.name, value))
+        elif descriptor is not None:
+            descriptors.append(descriptor)
+            params += descriptor.params
         else:
             params.append((param.name, *_entry_type(entry)))
     if entries:
         count = f"{len(kernel.params)} parameters"
         raise LaunchError(f"the signature has entries left over for `{kernel.name}` ({count}): {', '.join(entries)}")
-    return Specialization(tuple(params), tuple(constants))
+    return Specialization(tuple(params), tuple(constants), tuple(descriptors))
 
 
 def _missing(kernel: Kernel, param: KernelParam, hint: str) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 
 import mytriton as triton
 import mytriton.language as tl
+from mytriton.tools.tensor_descriptor import TensorDescriptor
 
 
 @triton.jit
@@ -73,3 +74,28 @@ def descriptor(shape):
         grid=(-(-k // 8), -(-n // 2), -(-m // 2)),
         expected={"out": x + below},
     )
+
+
+@triton.jit
+def described_kernel(x, out, rows, R: tl.constexpr, C: tl.constexpr):
+    """Tiles of a tensor whose descriptor the host made, below each other."""
+    tl.static_assert(x.dtype == tl.int32)
+    first = tl.program_id(0) * C
+    places = tl.arange(0, R)[:, None] * (2 * C) + first + tl.arange(0, C)[None, :]
+    for row in range(0, rows, R):
+        tl.store(out + row * 2 * C + places, x.load([row, first]))
+
+
+@described_kernel.example()
+def described():
+    x = np.arange(5 * 24, dtype=np.int32).reshape(5, 24)
+    expected = np.zeros((6, 16), np.int32)
+    expected[:5, :12] = x[:, :12]
+    return triton.Example(
+        args={
+            "x": TensorDescriptor(x, [5, 12], [24, 1], [2, 8]),
+            "out": np.ones((6, 16), np.int32), "rows": 5, "R": 2, "C": 8,
+        },
+        grid=2,
+        expected={"out": expected},
+    )  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
 import pytest
 
 from mytriton import JITFunction, backends
+from mytriton.descriptors import array_in, with_array
 from mytriton.running import DeviceArray
 
 GPU = ("cuda", "mlir")
@@ -22,9 +22,9 @@ class Runner:
 
     def __call__(self, kernel: JITFunction, grid: Any, *args: Any, **keywords: Any) -> Any:
         on_gpu = self.backend in GPU
-        passed = [DeviceArray(a) if on_gpu and isinstance(a, np.ndarray) else a for a in args]
+        passed = [with_array(a, DeviceArray) if on_gpu else a for a in args]
         result = kernel[grid](*passed, backend=self.backend, **keywords)
-        for host, device in zip(args, passed, strict=True):
+        for host, device in zip(map(array_in, args), map(array_in, passed), strict=True):
             if isinstance(device, DeviceArray):
                 host[...] = device.get()
         return result

@@ -20,11 +20,23 @@ import numpy as np
 INTERPRET = sys.argv[1:] == ["interpret"]
 
 
+class Dtype(str):
+    """The name of a torch dtype, with what Triton asks of one."""
+
+    @property
+    def itemsize(self) -> int:
+        return int(self.lstrip("abcdefghijklmnopqrstuvwxyz").partition("_")[0] or 8) // 8
+
+    @property
+    def is_floating_point(self) -> bool:
+        return "float" in self
+
+
 class HostTensor:
     """What Triton's interpreter wants of a torch tensor, on host memory."""
 
     def __init__(self, dtype: str, shape: tuple[int, ...], memory: np.ndarray, offset: int) -> None:
-        self.dtype, self.shape, self.memory, self.offset = dtype, shape, memory, offset
+        self.dtype, self.shape, self.memory, self.offset = Dtype(dtype), shape, memory, offset
 
     def data_ptr(self) -> int:
         return self.memory.ctypes.data + self.offset
@@ -89,12 +101,15 @@ def answer(
 ) -> list[bytes]:
     """The contents of the memories after a launch."""
     import triton.language as tl
+    from triton.tools.tensor_descriptor import TensorDescriptor
 
     memories, passed = [memory_of(data) for data in contents], {}
     for name, value in args.items():
         match value:
             case ("array", *array):
                 passed[name] = tensor(memories, *array)
+            case ("descriptor", ("array", *array), *fields):
+                passed[name] = TensorDescriptor(tensor(memories, *array), *fields)
             case ("dtype", str(type_)):
                 passed[name] = getattr(tl, type_)
             case _:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+from mytriton.tools.tensor_descriptor import TensorDescriptor
 from mytriton.types import ScalarType
 
 CHILD = Path(__file__).with_name("triton_child.py")
@@ -90,6 +91,9 @@ def _packed(value: Any, memories: list[Any]) -> Any:
     if isinstance(value, ScalarType):
         long = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint"}
         return ("dtype", long[value.name.rstrip("0123456789")] + str(value.bits))
+    if isinstance(value, TensorDescriptor):
+        numbers = [list(numbers) for numbers in (value.shape, value.strides, value.block_shape)]
+        return ("descriptor", _packed(value.base, memories), *numbers, value.padding)
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -98,5 +98,6 @@ def type_text(type_: Type, info: ParamInfo) -> str:
 def signature_text(kernel: Kernel, specialization: Specialization) -> str:
     """The specialization as one signature, in parameter order: what `--signature` takes."""
     entries = {name: type_text(type_, info) for name, type_, info in specialization.params}
+    entries.update((each.name, str(each)) for each in specialization.descriptors)
     entries.update((name, literal(value)) for name, value in specialization.constexprs)
     return ", ".join(entries[p.name] for p in kernel.params)

@@ -16,6 +16,7 @@ from explorer.engine.plain import TYPE_NAMES, from_plain, plain, to_plain
 from explorer.model.result import ExampleInfo
 from mytriton.arrays import DTYPES, copied
 from mytriton.decorated import Decorated
+from mytriton.descriptors import array_in, is_descriptor, with_array
 from mytriton.diagnostics import LaunchError
 from mytriton.examples import Example, ExampleCase
 from mytriton.frontend.kernel import MISSING
@@ -55,6 +56,9 @@ def info(kernel: JITFunction, case: ExampleCase, example: Example) -> ExampleInf
     bound = bind(kernel.kernel, (), example.args)
     found = specialize(kernel.kernel, bound, runs=False)
     types = {name: arguments.type_text(type_, known) for name, type_, known in found.params}
+    for each in found.descriptors:
+        types.update({each.name: str(each)})
+        types = {name: text for name, text in types.items() if name not in each.numbers}
     constexprs = {name: to_plain(value) for name, value in found.constexprs}
     if MISSING in constexprs.values():
         return ExampleInfo("", error="one of its constexprs is too large to be shown")
@@ -113,12 +117,24 @@ class Redefined:
     def _converted(self, chosen: Specialization, args: Mapping[str, Any]) -> dict[str, Any]:
         made: dict[str, Any] = {}
         self.converted = []
+        numbers = {number for each in chosen.descriptors for number in each.numbers}
+        for each in chosen.descriptors:
+            given = args[each.name]
+            if is_descriptor(given) and tuple(given.block_shape) != each.block:
+                args = {**args, each.name: (changed := replace(given, block_shape=each.block))}
+                made[each.name] = changed
+                self.converted.append(f"{each.name} in blocks of {each.block}")
         for name, type_, _ in chosen.params:
+            if name in numbers:
+                continue
             value = args[name]
             element = type_.element if isinstance(type_, PointerType) else type_
-            if not isinstance(element, ScalarType) or argument_type(name, value)[0] == type_:
+            if not isinstance(element, ScalarType) or argument_type(name, array_in(value))[0] == type_:
                 continue
             dtype = DTYPES[element]
-            made[name] = copied(value, dtype) if isinstance(value, np.ndarray) else np.asarray(value).astype(dtype)[()]
+            if isinstance(array_in(value), np.ndarray):
+                made[name] = with_array(value, functools.partial(copied, dtype=dtype))
+            else:
+                made[name] = np.asarray(value).astype(dtype)[()]
             self.converted.append(f"{name} as {TYPE_NAMES[element]}")
         return made

@@ -13,6 +13,8 @@ from explorer.model.literals import literal, plain_text
 from explorer.model.result import ExampleInfo, ParamView
 from explorer.model.session import BACKENDS, Session
 from explorer.model.settings import CHOICES, WARPS, Settings
+from mytriton.descriptors import DESCRIPTOR, parsed
+from mytriton.diagnostics import LaunchError
 from mytriton.frontend.names import SIGNATURE_TYPES, split_signature
 from mytriton.target import CHIPS
 
@@ -81,7 +83,7 @@ class Field:
         if self.kind != "type" or self.problem or is_value(self.text):
             return None
         text = self.text.removesuffix(_DIVISIBLE)
-        whole = text.startswith("*") or SIGNATURE_TYPES[text].kind == "int"
+        whole = text.startswith(("*", DESCRIPTOR)) or SIGNATURE_TYPES[text].kind == "int"
         return self.text.endswith(_DIVISIBLE) if whole else None
 
     def divided(self) -> str:
@@ -100,6 +102,12 @@ def is_value(text: str) -> bool:
 
 
 def _type_problem(text: str) -> str:
+    if text.startswith(DESCRIPTOR):
+        try:
+            parsed("", text, ())
+        except LaunchError as error:
+            return str(error).partition("; ")[2]
+        return ""
     name, _, known = (part.strip() for part in text.removeprefix("*").partition(":"))
     element = SIGNATURE_TYPES.get(name)
     if element is None:

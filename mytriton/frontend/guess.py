@@ -61,6 +61,8 @@ def _entry(param: KernelParam, uses: _Uses) -> str:
         if _BOOL.fullmatch(name):
             return "True"
         return "64" if _EXTENT.fullmatch(name) else "16"
+    if name in uses.descriptors:
+        return f"tensordesc<fp32[{','.join(['64'] * uses.descriptors[name])}]>:16"
     if name in uses.pointers or _POINTER.fullmatch(name):
         integers = name in uses.integers or _INDICES.fullmatch(re.sub(_PTR_SUFFIX, "", name))
         return "*i32:16" if integers else "*fp32:16"
@@ -88,6 +90,8 @@ class _Uses:
         self._made_of: dict[str, list[t.Expr]] = {}
         self._moved_by: dict[str, list[t.Expr]] = {}
         self._compared_with: dict[str, str] = {}
+        #: Parameters that are loaded from or stored to as descriptors are, and how many axes those have.
+        self.descriptors: dict[str, int] = {}
         options: dict[str, str] = {}
         addresses: list[t.Expr] = []
         whole: list[t.Expr] = []
@@ -101,6 +105,8 @@ class _Uses:
                 self._moved_by.setdefault(node.target.id, []).append(node.value)
             elif isinstance(node, t.Comparison):
                 self._compared(node)
+            elif (found := self._described(node)) is not None:
+                self.descriptors.update((found,))
             elif isinstance(node, t.Call) and node.args and _ACCESSES.fullmatch(_last_name(node.function)):
                 addresses.append(node.args[0])
                 options |= _options(node)
@@ -131,6 +137,18 @@ class _Uses:
         for literal in others:
             if isinstance(node.first, t.Name) and isinstance(literal, t.Literal) and isinstance(literal.value, str):
                 self._compared_with.setdefault(node.first.id, literal.value)
+
+    def _described(self, node: object) -> tuple[str, int] | None:
+        """The parameter that a call takes for a descriptor, and how many offsets it gives."""
+        match node:
+            case t.Call(function=t.Attribute(base=t.Name(id=name), name="load" | "store"), args=(offsets, *_)) if (
+                name in self._params
+            ):
+                made = self._made_of.get(offsets.id, []) if isinstance(offsets, t.Name) else [offsets]
+                return next(
+                    ((name, len(one.items)) for one in made if isinstance(one, t.TupleExpr) and one.items), None
+                )
+        return None
 
     def _helper(self, function: t.Expr) -> _Uses | None:
         """What is known of a `@jit` function that is called."""

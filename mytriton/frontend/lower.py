@@ -14,12 +14,24 @@ from mytriton.frontend.outside import as_item
 from mytriton.frontend.schedule import schedule
 from mytriton.frontend.scope import NOTHING, ON, Flow
 from mytriton.frontend.semantics import Semantics
-from mytriton.frontend.values import NO_TUPLE, POISON, Item, Known, Mistake, Operand, Silent, Tuple, assigned, is_poison
+from mytriton.frontend.values import (
+    NO_TUPLE,
+    POISON,
+    Item,
+    Known,
+    Mistake,
+    Operand,
+    Silent,
+    Tuple,
+    Window,
+    assigned,
+    is_poison,
+)
 from mytriton.ir.builder import Ids, parameter
 from mytriton.ir.core import Block, Func, Value
 from mytriton.source import SourceUnit, Span
 from mytriton.specialize import Specialization
-from mytriton.types import is_pointer
+from mytriton.types import i64, is_pointer
 
 
 class Lowering(Calls):
@@ -169,6 +181,11 @@ def lower(tree: t.Tree, specialization: Specialization) -> Lowered:
     places = {param.name: param.span for param in tree.kernel.params}
     items = _parameters(tree, specialization)
     params = tuple(v for name, _, _ in specialization.params if isinstance(v := items[name], Value))
+    for each in specialization.descriptors:
+        lowering.semantics.builder.span = places[each.name]
+        one = lowering.semantics.builder.constant(1, i64)
+        numbers = [items.pop(number) for number in each.numbers]
+        items[each.name] = Window((items[each.name], *numbers, one), each.block, each.padding)
     for name, parts in tree.kernel.tuples.items():
         places[name] = places[parts[0]] if parts else tree.span
         items[name] = Tuple(tuple(items.pop(part) for part in parts))

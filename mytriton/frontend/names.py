@@ -35,7 +35,7 @@ SIGNATURE_TYPES: dict[str, ScalarType] = {
 
 
 def split_signature(signature: str) -> list[str]:
-    """The entries between commas, except commas inside parentheses or quotes."""
+    """The entries between commas, except commas inside brackets or quotes."""
     entries, depth, quote = [""], 0, ""
     for c in signature:
         if quote:
@@ -43,7 +43,7 @@ def split_signature(signature: str) -> list[str]:
         elif c in "\"'":
             quote = c
         else:
-            depth += (c in "([") - (c in ")]")
+            depth += (c in "([<") - (c in ")]>")
         if c == "," and not depth and not quote:
             entries.append("")
         else:

@@ -6,7 +6,7 @@ Every public name of Triton 3.9's `triton.language` is either one of `mytriton.l
 from __future__ import annotations
 
 _FLOAT8 = "Triton has it on older or other GPUs only; use tl.float8e4nv or tl.float8e5, or pass the array as uint8"
-_POINTERS = "make descriptors in the kernel, with tl.make_tensor_descriptor"
+_POINTERS = "a descriptor is made by tl.make_tensor_descriptor, or an argument of the launch (TensorDescriptor)"
 _ATOMIC = "tl.atomic_add(p, 0) reads, tl.atomic_xchg(p, x) writes, a `while` with tl.atomic_cas waits"
 _OPERATORS = "write it with operators and functions of tl"
 _ANNOTATION = "run-time values have no class here; ask x.dtype and x.shape"

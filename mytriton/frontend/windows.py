@@ -229,7 +229,8 @@ def _descriptor(s: Semantics, desc: Operand, offsets: Operand) -> Window:
     window = desc.item
     if not isinstance(window, Window) or not window.is_descriptor:
         message = f"{s.describe(desc)} is no tensor descriptor"
-        raise Mistake("MT225", message, desc.span, "make one with tl.make_tensor_descriptor")
+        hint = "make one with tl.make_tensor_descriptor, or pass a TensorDescriptor at the launch"
+        raise Mistake("MT225", message, desc.span, hint)
     return replace(window, items=(*window.items, *_numbers(s, offsets, "`offsets`", len(window.block), i32)))
 
 

@@ -1,0 +1,1 @@
+"""Where Triton keeps `TensorDescriptor`, so that `from mytriton.tools.tensor_descriptor import ...` works."""
