@@ -41,7 +41,7 @@ def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend
         outputs=tuple(_output_view(o) for o in report.outputs),
         seconds=report.seconds,
         reference=report.reference,
-        message=f"{', '.join(changed)} should not have changed" if changed else "",
+        message=f"{', '.join(changed)} should not have changed, not being in `expected`" if changed else "",
         origin=str(found) if found is not None else "",
         origin_line=place(found.span, compilation.units, request.path)[0] if found is not None else None,
         chip=compilation.target.chip if backend in _GPU else "",

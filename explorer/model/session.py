@@ -217,7 +217,7 @@ class Session:
             generation=event.generation,
             kernel=event.kernel or before.kernel,
             signature=before.signature if early else event.signature,
-            num_warps=event.num_warps,
+            num_warps=before.num_warps if early else event.num_warps,
             wanted=tuple(dict.fromkeys([*self._wanted, *self._background(event.backend)])),
             ms=before.ms,
         )

@@ -18,7 +18,7 @@ from explorer.widgets.form_row import FormRow
 from explorer.widgets.text_line import Part, TextLine, highlighted
 
 _TITLES: dict[Kind, str] = {
-    "type": "Types in Triton's notation, or a value for a constexpr; [x] 16: divisible by 16",
+    "type": "Types in Triton's notation, or a constexpr's value; [x] 16: divisible by 16",
     "constexpr": "Constexprs",
     "value": "The example's own parameters",
     "config": "One of the configs that @autotune chooses from",

@@ -29,6 +29,8 @@ _MODULES: dict[str, ModuleType] = {
     "triton.language.math": language.math,
     "mytriton.language.extra.libdevice": libdevice,
     "triton.language.extra.libdevice": libdevice,
+    "torch._inductor.runtime.triton_helpers.libdevice": libdevice,  # whence the kernels that PyTorch writes have them
+    "torch._inductor.runtime.triton_helpers.math": language.math,
     "math": math,
 }
 #: Every vendor's Triton has a libdevice of its own, in which a name means the same.

@@ -215,6 +215,8 @@ def test_constexprs_of_the_first_configuration(kwargs: str) -> None:
         ("if torch.x:\n    from triton import language as S\nelse:\n    T = 1", tl),
         ("try:\n    S = torch.x\nexcept ImportError:\n    S = tl.extra.libdevice.tanh", tl.math.tanh),
         ("from triton.language.extra.hip import libdevice\nS = libdevice.tanh", tl.math.tanh),
+        ("from torch._inductor.runtime.triton_helpers import libdevice, math as m\nS = libdevice.tanh", tl.math.tanh),
+        ("from torch._inductor.runtime.triton_helpers import math as tl_math\nS = tl_math.exp", tl.math.exp),
         ("from triton.language.standard import _log2 as S", tl.standard._log2),
         ("import triton.language.core as core\nS = core.constexpr(4)", 4),
         ("if len(x) > '3':\n    S = 1", None),
