@@ -3,6 +3,8 @@ for, in their order."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,7 +26,20 @@ class TypedAhead(App[None]):
         super().__init__(**keywords)
         self._sent_to: WeakKeyDictionary[events.Key, Widget | None] = WeakKeyDictionary()
         self._coming: Screen[Any] | None = None
+        self._leaving: Callable[[], None] | None = None
         self._waiting: list[events.Key] = []
+
+    def exit(self, *arguments: Any, **keywords: Any) -> None:
+        """End, once a screen that is being made is there: Textual fails where it makes one and ends."""
+        leave = partial(super().exit, *arguments, **keywords)
+        if self._coming is not None and self._coming is self.screen:
+            self._leaving = leave
+        else:
+            leave()
+
+    async def run_action(self, *arguments: Any, **keywords: Any) -> bool:
+        """Do what a key is bound to, unless one before it ended the app."""
+        return not self._exit and await super().run_action(*arguments, **keywords)
 
     def push_screen(self, screen: Any, *arguments: Any, **keywords: Any) -> Any:
         """Show a screen; keys wait until it is there."""
@@ -36,6 +51,9 @@ class TypedAhead(App[None]):
     async def _there(self, screen: Screen[Any]) -> None:
         if self._coming is screen:
             self._coming = None
+            if self._leaving is not None:
+                self._leaving()
+                return
             waiting, self._waiting = self._waiting, []
             for event in waiting:
                 await self.on_event(event)

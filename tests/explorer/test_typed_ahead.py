@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from textual import events
 from textual.widgets import Input
 
@@ -48,3 +49,13 @@ async def test_what_follows_the_key_of_the_source_is_typed_there(tmp_path: Path)
         await at_once(e, "z", "1", *"#e")
         assert e.app.screen is e.main, "e is no command here"
         assert e.main.editor.text == "#e" + SOURCE
+
+
+@pytest.mark.parametrize("keys", ["qe", "qF", "qa", "eq", "qq"])
+async def test_what_follows_the_key_that_quits_opens_nothing_that_fails(tmp_path: Path, keys: str) -> None:
+    async with explorer(tmp_path / "add.py") as e:
+        await e.press("escape")
+        for key in keys:
+            e.app.post_message(events.Key(key, key))
+        await e.pilot.pause(0.5)
+        assert e.app._exit is (keys != "eq"), "in a dialog q is no command"
