@@ -55,7 +55,7 @@ class Stage:
     language: str
     status: Status = "ok"
     seconds: float = 0.0
-    artifact: Any = None
+    artifact: Any = field(default=None, repr=False)  # thousands of bytes, of a cubin
     make_lines: Callable[[], Sequence[Line]] = field(default=lambda: (), repr=False)
     changes: tuple[Change, ...] = ()
     stats: dict[str, int] = field(default_factory=dict)

@@ -9,6 +9,7 @@ import pytest
 import mytriton
 import mytriton.language as tl
 from mytriton import LaunchError
+from mytriton.stage import Stage
 
 
 @mytriton.jit
@@ -77,3 +78,8 @@ def test_around_a_kernel():
     made = tuned(computed(scale)).warmup(tl.float32, 8, backend="interp")
     assert [dict(m.compilation.specialization.constexprs)["BLOCK"] for m in made] == [8, 16]
     assert seen == [tl.float32] * 2
+
+
+def test_a_stage_is_told_without_the_bytes_that_it_made() -> None:
+    cubin = Stage("cubin", "binary", "", artifact=bytes(9000))
+    assert repr(cubin).startswith("Stage(name='cubin'") and len(repr(cubin)) < 300
