@@ -79,7 +79,8 @@ def _limited(longest: float) -> Iterator[None]:
         raise TimeoutError
 
     handler = signal.signal(signal.SIGALRM, too_long)
-    timer = signal.setitimer(signal.ITIMER_REAL, longest)
+    # Again and again: where it comes in the callback of a weak reference, say, the exception is dropped.
+    timer = signal.setitimer(signal.ITIMER_REAL, longest, longest)
     try:
         yield
     finally:
