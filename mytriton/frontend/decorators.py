@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import mytriton
 from mytriton import language
-from mytriton.frontend.kernel import Helper, Kernel, Unresolved
+from mytriton.frontend.kernel import HINT_FOR_FUNCTION, Helper, Kernel, Unresolved
 from mytriton.frontend.names import last_name, lookup_among, resolve
 from mytriton.frontend.syntax import FunctionNode
 
@@ -36,9 +36,8 @@ def function_value(
         return Helper(read, compile_time=True)
     if wraps_jit(nodes(node), names):
         return JIT_WRAPPER
-    hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
     helper = Helper(read, compile_time=True)
-    return Unresolved("it is an ordinary Python function", hint, _returned(node), helper=helper)
+    return Unresolved("it is an ordinary Python function", HINT_FOR_FUNCTION, _returned(node), helper=helper)
 
 
 def _returned(node: FunctionNode) -> ast.expr | None:

@@ -57,6 +57,10 @@ class FileModule:
     names: Mapping[str, Any]
 
 
+#: What to do with a Python function that a kernel calls.
+HINT_FOR_FUNCTION = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
+
+
 def hint_for_module(name: str) -> str:
     """What to do instead of using the module `name` in a kernel."""
     return f"call functions of tl, such as tl.exp; import numbers and @jit functions: from {name} import ..."

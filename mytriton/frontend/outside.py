@@ -31,7 +31,7 @@ from mytriton.frontend import (  # noqa: F401 (they fill the table)
     shapes,
     windows,
 )
-from mytriton.frontend.kernel import FileModule, Unresolved, hint_for_module, is_kernel
+from mytriton.frontend.kernel import HINT_FOR_FUNCTION, FileModule, Unresolved, hint_for_module, is_kernel
 from mytriton.frontend.not_yet import LIBDEVICE, NOT_YET
 from mytriton.frontend.registry import FUNCTIONS, LOOPS
 from mytriton.frontend.tree import Attribute, Name
@@ -97,7 +97,7 @@ def outside_item(name: str, value: Any, span: Span) -> Item:
     what = "module" if is_module else type(value).__name__
     if callable(value) and not is_module:
         message = f"`{name}` cannot be called in a kernel"
-        hint = "decorate it with @triton.jit, or with @triton.constexpr_function if it works on constexprs"
+        hint = HINT_FOR_FUNCTION
         if getattr(value, "__module__", None) == "builtins":
             hint = _INSTEAD.get(name, "Python's own functions are not part of the kernel language")
         raise Mistake("MT132", message, span, hint)

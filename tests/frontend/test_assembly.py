@@ -55,26 +55,27 @@ def test_what_is_not_pure_is_done_where_it_is_written():
     assert all(line.startswith("  ") for line in lines if "asm" in line)
 
 
+CONSTRAINTS = 'outputs come first, then inputs, one for each register: "=r,f" is an int32 of a float32'
 MISTAKES = [
     (
         asm("mov.b32 $0, $1;", "=r,r,r", "[f]"),
         "MT229 f32 takes 1 input, but the constraints name 2",
-        'outputs come first, then inputs, one for each register: "=r,f" is an int32 of a float32',
+        CONSTRAINTS,
     ),
     (
         asm("mov.b32 $0, $1;", "=r,r", "[h, h]", "tl.int8", pack="8"),
         "MT229 8 elements of each of i8 takes 2 outputs, but the constraints name 1",
-        'outputs come first, then inputs, one for each register: "=r,f" is an int32 of a float32',
+        CONSTRAINTS,
     ),
     (
         asm("mov.b32 $0, $1;", "=r,h", "[f]"),
         "MT229 a register `h` holds 16 bits, but an element of f32 takes 32",
-        'outputs come first, then inputs, one for each register: "=r,f" is an int32 of a float32',
+        CONSTRAINTS,
     ),
     (
         asm("mov.b32 $0, $1;", "=r,m", "[f]"),
         "MT229 `m` is no constraint of a register: h, c, r, l, f, d are, with = for outputs",
-        'outputs come first, then inputs, one for each register: "=r,f" is an int32 of a float32',
+        CONSTRAINTS,
     ),
     (
         asm("mov.b32 $0, $2;", "=r,r", "[f]"),
