@@ -152,7 +152,7 @@ def serve(role: str, make_worker: Callable[[Channel], Worker], warm: bool = True
         for _ in worker.warm_up():
             if channel.waiting:
                 break
-    gc.freeze()  # what is loaded stays: looking through all of it for garbage, in the middle of an edit, takes 30 ms
+    gc.freeze()  # what is loaded stays: it need not be looked through for garbage in the middle of an edit
     channel.send(Ready(time.perf_counter() - _STARTED))
     for job in channel.jobs():
         error = ""
