@@ -16,6 +16,9 @@ from mytriton.types import ScalarType
 from tests.backends.emulate import build
 from tests.stage_runs import optimized
 
+#: Before sm_80 bfloat16 is made of integer operations, which g++ knows, too.
+_CHIP = {"chip": "sm_75"}
+
 
 @dataclass(frozen=True)
 class Job:
@@ -41,8 +44,8 @@ def unavailable(backend: str) -> str:
 
 def compiled(backend: str, jobs: Sequence[Job]) -> list[Callable[[], None]]:
     """Compile kernels together; each result runs one, in place on its arrays, as the threads of a GPU would do it."""
-    # Before sm_80 bfloat16 is made of integer operations, which g++ knows, too.
-    targets = [Target(backend=backend, chip="sm_75", **job.options) for job in jobs]
+    options = [{**_CHIP, **job.options} for job in jobs]
+    targets = [Target(backend=backend, **chosen) for chosen in options]
     launches = [job.kernel.prepare(job.grid, *job.args, **job.constants, backend="interp") for job in jobs]
     funcs = [optimized(launch.compilation) for launch in launches]
     if backend == "mlir":
@@ -51,10 +54,8 @@ def compiled(backend: str, jobs: Sequence[Job]) -> list[Callable[[], None]]:
         kernels = Kernels(list(zip(funcs, targets, strict=True)))
         return [lambda n=n, it=it: kernels.run(n, it.args, it.grid) for n, it in enumerate(launches)]
     texts = []
-    for job, target in zip(jobs, targets, strict=True):
-        listing = job.kernel.prepare(
-            job.grid, *job.args, **job.constants, **job.options, backend="cuda", chip="sm_75"
-        ).compilation
+    for job, target, chosen in zip(jobs, targets, options, strict=True):
+        listing = job.kernel.prepare(job.grid, *job.args, **job.constants, **chosen, backend="cuda").compilation
         texts.append((listing.stage("cuda").text, target.threads))
         listing.raise_if_failed()
     with tempfile.TemporaryDirectory() as folder:

@@ -200,6 +200,8 @@ _ASSEMBLY = re.compile(
     r"__device__ [\w ]+ \w+\([\w *,]+\) \{\n(?:(?!\}).*\n)*?\s*asm(?: volatile)?\((?:.*\n)*?\}(?:\n|$)"
 )
 _DECLARED = re.compile(r"^__device__ [\w ]+ (mt_f16_to_f32|mt_f32_to_f16|mt_atomic_add_f16)\(.*\);\n", re.MULTILINE)
+#: As much as a program may ask for on any chip.
+_DYNAMIC = f"__shared__ __align__(16) unsigned char mt_shared[{227 << 10}];"
 _CHECKS = "signed-integer-overflow,integer-divide-by-zero,shift,float-cast-overflow,bool"
 _SIGNATURE = re.compile(r"^(?:void )?(\w+)\((.*)\) \{$", re.MULTILINE)
 
@@ -239,6 +241,7 @@ def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
     """Compile kernels, each given as its text and its number of threads."""
     parts = [_SHIM]
     for number, (text, threads) in enumerate(kernels):
+        text = text.replace("extern __shared__ __align__(16) unsigned char mt_shared[];", _DYNAMIC)
         text = in_cpp(_DECLARED.sub("", _ASSEMBLY.sub("", text))).replace('extern "C" ', "")
         found = list(_SIGNATURE.finditer(text))[-1]
         types = [p.strip().rsplit(" ", 1)[0] for p in found[2].split(",") if p.strip()]

@@ -41,6 +41,9 @@ _INDICES = re.compile(r"^ *%((?:bid|tid|programs)_[xyz]) = gpu\.(?:block_id|thre
 _SHUFFLE = re.compile(r"^ *(%\w+), %\w+ = gpu\.shuffle (xor|idx) (%\w+), (%\w+), %\w+ : (\w+)\n", re.MULTILINE)
 _PRINTF = re.compile(r'gpu\.printf "(.*?)", (.*) : (.*)\n')
 _SHARED = re.compile(r" workgroup\(%shared: memref<(\d+)xi8, [^{]*\{[^}]*\}\)")
+_DYNAMIC = re.compile(r" *(memref\.global @mt_shared|%shared_begin =|%shared = memref\.cast) .*\n")
+#: As many bytes as a program may ask for on any chip.
+_MOST = 227 << 10
 
 #: What a kernel calls, by the name of the parameter that holds its address.
 _CALLS = {"barrier": "mt_barrier", "check": "mt_check", "shuffle": "mt_shuffle"}
@@ -53,8 +56,9 @@ class _Host:
     def __init__(self, text: str, name: str) -> None:
         self.globals: list[str] = []
         shared = _SHARED.search(text)
-        self.shared = int(shared[1]) if shared else 0
-        text = _SHARED.sub("", text).replace(", #gpu.address_space<workgroup>", "")
+        self.shared = int(shared[1]) if shared else _MOST if _DYNAMIC.search(text) else 0
+        text = _DYNAMIC.sub("", _SHARED.sub("", text)).replace(", #gpu.address_space<workgroup>", "")
+        text = text.replace("[] : memref<?xi8>", f"[] : memref<{self.shared}xi8>")
         text = text.replace("gpu.barrier", "llvm.call %barrier() : !llvm.ptr, () -> ()")
         text = re.sub(r'cf\.assert (%\w+), ".*"', r"llvm.call %check(\1) : !llvm.ptr, (i1) -> ()", text)
         text = _SHUFFLE.sub(_shuffle, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 import mytriton as triton
@@ -95,14 +96,28 @@ def outer_kernel(x, out, M: tl.constexpr, N: tl.constexpr):
 
 
 @pytest.mark.parametrize("backend", ["cuda", "mlir"])
+def test_more_shared_memory_than_a_program_has_without_asking(backend):
+    if reason := emulated.unavailable(backend):
+        pytest.skip(reason)
+    x, out = np.arange(8192.0), np.zeros(8192)
+    x[0] = 3
+    emulated.compiled(backend, [Job(outer_kernel, (1,), [x, out], {"M": 8192, "N": 1}, {"chip": "sm_80"})])[0]()
+    np.testing.assert_array_equal(out, 3 * x)
+    compilation = outer_kernel.compile("*fp64, *fp64, 8192, 1", backend=backend, chip="sm_80")
+    assert ".extern .shared .align 16 .b8 mt_shared[];" in compilation.stage("ptx").text
+    cubin = compilation.find("cubin")
+    assert cubin is not None and (not cubin.ok or cubin.stats["shared"] == 8193 * 8)
+
+
+@pytest.mark.parametrize("backend", ["cuda", "mlir"])
 def test_factors_too_large_for_shared_memory(backend):
-    outer_kernel.compile("*fp64, *fp64, 4096, 2", backend=backend).raise_if_failed()
+    outer_kernel.compile("*fp64, *fp64, 16384, 1", backend=backend, chip="sm_80").stage("layout")
     with pytest.raises(CompileError) as caught:
-        outer_kernel.compile("*fp64, *fp64, 8192, 1", backend=backend).stage("layout")
+        outer_kernel.compile("*fp64, *fp64, 16384, 1", backend=backend, chip="sm_86").stage("layout")
     (error,) = caught.value.diagnostics
     assert error.message == (
-        "a column of vector<8192x1 x f64> and a row of vector<1x1 x f64> take 65544 bytes of shared memory, but there "
-        "are 49152"
+        "a column of vector<16384x1 x f64> and a row of vector<1x1 x f64> take 131080 bytes of shared memory, but a "
+        "program on sm_86 has 101376"
     )
     assert (error.span.line, error.span.column) == (4, 31)
     assert error.hint == "multiply blocks of fewer rows and columns, or of smaller elements"

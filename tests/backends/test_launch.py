@@ -75,6 +75,10 @@ class FakeCuda:
         module._obj.value = 5
         return self.load_code
 
+    def cuFuncSetAttribute(self, function: int, attribute: int, value: int) -> int:
+        self.attributes = (function, attribute, value)
+        return 0 if value <= 227 << 10 else 1
+
     def cuModuleGetFunction(self, function: Any, module: Any, name: bytes) -> int:
         function._obj.value = 1000 + self.current
         return 0
@@ -191,6 +195,16 @@ def test_the_plain_form_refuses_a_grid_its_text_does_not_allow_for(cuda: FakeCud
     run = launch.CubinLauncher(b"cubin", "kernel", [], Target(form="plain"))
     with pytest.raises(LaunchError, match=r"outside 0\.\.4194304"):
         run((2**22 + 1, 1, 1), [])
+
+
+def test_shared_memory_that_is_asked_for(cuda: FakeCuda) -> None:
+    run = launch.CubinLauncher(b"cubin", "kernel", [], Target(), shared=65544)
+    run((1, 1, 1), [])
+    assert (cuda.attributes[0].value, *cuda.attributes[1:]) == (1100, 8, 65544)
+    assert cuda.launches[0][1] == (1, 1, 1, 128, 1, 1, 65544)
+    run = launch.CubinLauncher(b"cubin", "kernel", [], Target(), shared=300_000)
+    with pytest.raises(LaunchError, match="asking for 300000 bytes of shared memory for kernel 'kernel' failed"):
+        run((1, 1, 1), [])
 
 
 def test_driver_errors_are_launch_errors(cuda: FakeCuda) -> None:

@@ -18,6 +18,7 @@ from mytriton.backends.nvidia.occupancy import occupancy
         ("sm_90a", 128, 32, 32768, 6, 38, ("shared memory",)),
         ("sm_80", 1024, 32, 0, 2, 100, ("warps", "registers")),
         ("sm_80", 128, 32, 200_000, 0, 0, ("shared memory",)),
+        ("sm_75", 128, 32, 65536, 1, 12, ("shared memory",)),
         ("sm_86", 128, 40, 0, 12, 100, ("warps", "registers")),
         ("sm_120", 1024, 32, 0, 1, 67, ("warps",)),
     ],

@@ -10,7 +10,7 @@ from mytriton.backends.cuda.emit import SUPPORTED, emit, kernel_symbol
 from mytriton.backends.nvidia import nvrtc, stages
 from mytriton.backends.nvidia.device import probe
 from mytriton.backends.nvidia.nvjitlink import assembler
-from mytriton.backends.nvidia.shared import too_large
+from mytriton.backends.nvidia.shared import dynamic_bytes, too_large
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, library_path, load_library
 from mytriton.cache import Entry
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
@@ -52,7 +52,7 @@ class CudaBackend:
             for op in func.walk()
             if type(op) not in SUPPORTED
         ]
-        return [*unknown, *too_large(func, "cuda")]
+        return [*unknown, *too_large(func, target, "cuda")]
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         """See `planned`."""
@@ -69,7 +69,8 @@ class CudaBackend:
             except ToolFailed as failed:
                 yield _refused(failed, text.lines)
                 return
-        yield from stages.finish(ptx, lambda: text.lines, target, clock.seconds, cached)
+        shared = dynamic_bytes(layout.artifact)
+        yield from stages.finish(ptx, lambda: text.lines, target, shared, clock.seconds, cached)
 
     def load(self, compilation: Compilation) -> Launcher:
         """A launcher of the compilation's cubin; the device is not touched before the first launch."""
@@ -81,7 +82,8 @@ class CudaBackend:
             raise BackendUnavailable(cubin.reason if cubin else "the compilation made no cubin")
         func = layout.artifact.func
         params = [(p.id, p.type) for p in func.params]
-        return CubinLauncher(cubin.artifact, kernel_symbol(func), params, compilation.target)
+        shared = dynamic_bytes(layout.artifact)
+        return CubinLauncher(cubin.artifact, kernel_symbol(func), params, compilation.target, shared=shared)
 
 
 def _text(laid_out: LaidOut, target: Target) -> Stage:

@@ -14,7 +14,7 @@ from mytriton.backends.mlir.names import entry_name
 from mytriton.backends.mlir.run import ModuleRun, mlir_available
 from mytriton.backends.nvidia import stages as nvidia
 from mytriton.backends.nvidia.device import probe
-from mytriton.backends.nvidia.shared import too_large
+from mytriton.backends.nvidia.shared import dynamic_bytes, too_large
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir import ops
 from mytriton.ir.core import Func
@@ -75,11 +75,12 @@ class MlirBackend:
             for op in func.walk()
             if not isinstance(op, TAKEN)
         ]
-        return [*unknown, *too_large(func, "mlir"), *(bases(func)[1] if target.abi == "memref" else [])]
+        return [*unknown, *too_large(func, target, "mlir"), *(bases(func)[1] if target.abi == "memref" else [])]
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         layout = nvidia.layout_stage(func, target)
         yield layout
+        shared = dynamic_bytes(layout.artifact)
         with Clock() as clock:
             lines = emit(layout.artifact, target)
         with Clock() as search:
@@ -89,16 +90,16 @@ class MlirBackend:
             yield _emitted(lines, clock.seconds)
             made.stages[-1].seconds = search.seconds
             yield from made.stages
-            yield from _after(made, lines, target, cached=True)
+            yield from _after(made, lines, target, shared, cached=True)
             return
         reason = mlir_available()
         if reason is None:
-            yield from self._run(lines, target, clock.seconds + search.seconds, kept)
+            yield from self._run(lines, target, clock.seconds + search.seconds, kept, shared)
             return
         yield _emitted(lines, clock.seconds)
         yield from _skipped(self.planned(target)[2:], reason)
 
-    def _run(self, lines: list[Line], target: Target, seconds: float, kept: KeptRun) -> Iterator[Stage]:
+    def _run(self, lines: list[Line], target: Target, seconds: float, kept: KeptRun, shared: int) -> Iterator[Stage]:
         run = ModuleRun(lines, prefix="mlir", seconds=seconds)
         made = Made([], b"", "", run.listings)
         codes: list[bytes] = []
@@ -113,7 +114,7 @@ class MlirBackend:
                 made.lowered = run.bytecode
             yield stage
         if made.ptx:
-            yield from _after(made, lines, target)
+            yield from _after(made, lines, target, shared)
         elif not run.failed:
             yield from _skipped(("llvm", *nvidia.NAMES), "no stage gpu-module-to-binary has made PTX")
 
@@ -124,13 +125,15 @@ class MlirBackend:
             raise BackendUnavailable(probe().reason)
         target = compilation.target
         params = [(name, type_) for name, type_, _ in compilation.specialization.params]
-        stage = compilation.find("cubin")
+        stage, layout = compilation.find("cubin"), compilation.find("layout")
         compilation.raise_if_failed()
         if stage is None or not stage.ok:
             raise BackendUnavailable(stage.reason if stage is not None else "the compilation made no cubin")
         cubin: Any = stage.artifact
         arrays = POINTER if target.abi == "pointer" else MEMREF
-        return CubinLauncher(cubin, entry_name(compilation.kernel), params, target, arrays)
+        assert layout is not None, "a cubin comes after it"
+        shared = dynamic_bytes(layout.artifact)
+        return CubinLauncher(cubin, entry_name(compilation.kernel), params, target, arrays, shared)
 
 
 def _emitted(lines: list[Line], seconds: float) -> Stage:
@@ -138,12 +141,12 @@ def _emitted(lines: list[Line], seconds: float) -> Stage:
     return Stage("mlir/emit", "text", "mlir", seconds=seconds, artifact=text, make_lines=lambda: lines)
 
 
-def _after(made: Made, lines: list[Line], target: Target, cached: bool = False) -> Iterator[Stage]:
+def _after(made: Made, lines: list[Line], target: Target, shared: int, cached: bool = False) -> Iterator[Stage]:
     """The stages after the passes. Making PTX went through LLVM IR: it is made once more only for who looks at it."""
     stage = Stage("llvm", "text", "llvm")
     stage.make_lines = lambda: llvm_lines(translate(made.listings, made.lowered, "gpu.module"), lines)
     yield stage
-    yield from nvidia.finish(made.ptx, lambda: lines, target, cached=cached)
+    yield from nvidia.finish(made.ptx, lambda: lines, target, shared, cached=cached)
 
 
 def _skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:

@@ -80,6 +80,7 @@ class _Emitter:
         head = f"gpu.func @{entry_name(self.func.name)}({params}){self.shared.attribution} kernel{attributes}"
         with text.region("module attributes {gpu.container_module}"), text.region("gpu.module @kernels"):
             text.at(self.func.span)
+            self.shared.declare()
             with text.region(head, arguments=tuple(names.values())):
                 self._body()
                 text.at(None)
@@ -88,6 +89,7 @@ class _Emitter:
 
     def _body(self) -> None:
         write_indices(self.text, self.laid_out)
+        self.shared.begin()
         self.text.at(None)
         layouts = self.laid_out.layouts
         for segment in self.laid_out.segments:

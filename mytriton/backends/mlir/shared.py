@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from mytriton.backends.mlir.memory import memory_type
 from mytriton.backends.mlir.text import I8, INDEX, Text
+from mytriton.backends.nvidia.shared import STATIC_BYTES
 from mytriton.types import ScalarType, i1, i32
 
 _SPACE = "#gpu.address_space<workgroup>"
-_NAME = "%shared"
+_NAME, _GLOBAL = "%shared", "mt_shared"
 
 
 class Shared:
@@ -15,13 +16,28 @@ class Shared:
 
     def __init__(self, text: Text, size: int) -> None:
         self._text, self._bytes = text, size
+        self._is_static = size <= STATIC_BYTES
+        self._type = f"memref<{size if self._is_static else '?'}xi8, {_SPACE}>"
 
     @property
     def attribution(self) -> str:
         """Its place in the head of the function."""
-        if not self._bytes:
+        if not self._bytes or not self._is_static:
             return ""
-        return f" workgroup({_NAME}: memref<{self._bytes}xi8, {_SPACE}> {{llvm.align = 16 : i64}})"
+        return f" workgroup({_NAME}: {self._type} {{llvm.align = 16 : i64}})"
+
+    def declare(self) -> None:
+        """Declare the buffer outside of the function, if its size is only known to the launch: of no size, elsewhere.
+        (That of `gpu.dynamic_shared_memory` is internal, so LLVM may assume that nothing is behind its end.)"""
+        if not self._is_static:
+            self._text.write(f"memref.global @{_GLOBAL} : memref<0xi8, {_SPACE}> {{alignment = 16 : i64}}")
+
+    def begin(self) -> None:
+        """Name that buffer in the function."""
+        if not self._is_static:
+            whole, name = f"memref<0xi8, {_SPACE}>", self._text.fresh(f"{_NAME}_begin")
+            self._text.write(f"{name} = memref.get_global @{_GLOBAL} : {whole}")
+            self._text.write(f"{_NAME} = memref.cast {name} : {whole} to {self._type}")
 
     def put(self, slot: str, value: str, element: ScalarType) -> None:
         """Store an element at the slot, an i32."""
@@ -50,10 +66,10 @@ class Shared:
     def _place(self, slot: str, element: ScalarType) -> str:
         text, held = self._text, memory_type(element)
         type_ = f"memref<{self._bytes // held.bytes}x{held.signless}, {_SPACE}>"
-        start, whole = text.constant(0, INDEX), f"memref<{self._bytes}xi8, {_SPACE}>"
+        start = text.constant(0, INDEX)
         view = text.once(
             f"{_NAME}_{held.signless}",
-            lambda n: text.write(f"{n} = memref.view {_NAME}[{start}][] : {whole} to {type_}"),
+            lambda n: text.write(f"{n} = memref.view {_NAME}[{start}][] : {self._type} to {type_}"),
         )
         index = text.once(f"{slot}_index", lambda n: text.write(f"{n} = arith.index_cast {slot} : i32 to index"))
         return f"{view}[{index}] : {type_}"

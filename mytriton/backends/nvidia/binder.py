@@ -117,7 +117,7 @@ def launch(grid, /, *args, **keywords):
         if callable(grid):
             grid = grid({{{bound}}})
         x, y, z = extents(grid)
-    function, context, device, most, threads, pack, local, result = found
+    function, context, device, most, threads, shared, pack, local, result = found
     if x.__class__ is not int or not 0 < x <= most:
         return long(grid, args, keywords)
     if current() != context:
@@ -129,7 +129,7 @@ def launch(grid, /, *args, **keywords):
     except unpackable:
         return long(grid, args, keywords)
     try:
-        call(function, x, y, z, threads, 1, 1, 0, queue, 0, extra)
+        call(function, x, y, z, threads, 1, 1, shared, queue, 0, extra)
     except failure as error:
         refuse(error)
     return result
@@ -236,7 +236,7 @@ class Binder:
         device, target = launcher.device(runtime), launcher.target
         function = launcher.function(device)
         where = function, driver.primary_context(device), device
-        limits = target.max_programs, target.threads
+        limits = target.max_programs, target.threads, launcher.shared
         self._known[key] = (*where, *limits, launcher.packer.pack_into, launcher.local, result)
 
 

@@ -84,10 +84,15 @@ def device_of(address: int) -> int:
     return ordinal.value if code == 0 else 0
 
 
-def load_function(cubin: bytes, name: str) -> int:
-    """Load a cubin into the current context and return the handle of one kernel of it. The module stays loaded."""
+def load_function(cubin: bytes, name: str, shared: int) -> int:
+    """Load a cubin into the current context and return the handle of one kernel of it, whose launches may ask for
+    `shared` bytes of shared memory. The module stays loaded."""
     cuda = library()
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     check(cuda.cuModuleLoadData(ctypes.byref(module), cubin), "loading the cubin")
     check(cuda.cuModuleGetFunction(ctypes.byref(function), module, name.encode()), f"finding kernel {name!r}")
+    if shared:
+        most = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        code = cuda.cuFuncSetAttribute(function, most, shared)
+        check(code, f"asking for {shared} bytes of shared memory for kernel {name!r}")
     return function.value or 0

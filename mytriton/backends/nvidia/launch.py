@@ -30,7 +30,8 @@ _FORMATS |= {"f8e4nv": "B", "f8e5": "B", "f16": "H", "bf16": "H", "f32": "f", "f
 
 
 class CubinLauncher:
-    """A launcher of kernel `name`, whose runtime parameters are `params` (name, type) in order.
+    """A launcher of kernel `name`, whose runtime parameters are `params` (name, type) in order. At each launch
+    `shared` bytes of shared memory are asked for, besides what the cubin says.
 
     It checks the grid, takes the device and the stream of the first array's library (CuPy's or torch's current
     stream), and raises `LaunchError` for anything that cannot be launched. Thread-safe. Nothing is loaded before the
@@ -38,13 +39,19 @@ class CubinLauncher:
     """
 
     def __init__(
-        self, cubin: bytes, name: str, params: Sequence[tuple[str, Type]], target: Target, arrays: ArrayAbi = POINTER
+        self,
+        cubin: bytes,
+        name: str,
+        params: Sequence[tuple[str, Type]],
+        target: Target,
+        arrays: ArrayAbi = POINTER,
+        shared: int = 0,
     ) -> None:
         formats = [arrays[0] if isinstance(t, PointerType) else _FORMATS[_scalar(t).name] for _, t in params]
         # Native alignment is the C struct rule, which is how the driver lays parameters out.
         self.packer = struct.Struct("@" + "".join(formats))
         self.local = ParameterBuffer(self.packer.size)
-        self.target, self.arrays = target, arrays
+        self.target, self.arrays, self.shared = target, arrays, shared
         self._cubin, self._name = cubin, name
         self._numbers = [(param, None if isinstance(t, PointerType) else _scalar(t)) for param, t in params]
         self._functions: dict[int, int] = {}
@@ -73,7 +80,7 @@ class CubinLauncher:
             raise LaunchError(f"an argument does not fit its parameter's type: {error}") from None
         driver.use_device(device)
         function, extra = self.function(device), self.local.extra if values else None
-        _launch_kernel(function, grid, self.target.threads, stream, extra)
+        _launch_kernel(function, grid, self.target.threads, self.shared, stream, extra)
 
     def device(self, args: Sequence[Any]) -> int:
         """The GPU that a launch on these arguments goes to."""
@@ -87,7 +94,7 @@ class CubinLauncher:
         found = self._functions.get(device)
         if found is None:
             with self._lock:
-                found = self._functions.get(device) or driver.load_function(self._cubin, self._name)
+                found = self._functions.get(device) or driver.load_function(self._cubin, self._name, self.shared)
                 self._functions[device] = found
         return found
 
@@ -133,10 +140,12 @@ def refuse(error: Exception) -> NoReturn:
     raise kind(f"launching the kernel failed: {error}{driver.hint(status)}") from None
 
 
-def _launch_kernel(function: int, grid: tuple[int, int, int], threads: int, stream: int, extra: int | None) -> None:
+def _launch_kernel(
+    function: int, grid: tuple[int, int, int], threads: int, shared: int, stream: int, extra: int | None
+) -> None:
     call, _, failure = driver_calls()
     try:
-        call(function, *grid, threads, 1, 1, 0, stream, 0, extra or 0)
+        call(function, *grid, threads, 1, 1, shared, stream, 0, extra or 0)
     except failure as error:
         refuse(error)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mytriton.backends.nvidia.occupancy import shared_limit
 from mytriton.diagnostics import Diagnostic
 from mytriton.ir import ops
 from mytriton.ir.core import Func
@@ -12,6 +13,7 @@ from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, Exchanged, LaidOut
 from mytriton.layout.routes import round_elements, round_registers
 from mytriton.records import dataclass
+from mytriton.target import Target
 from mytriton.types import PointerType, element_of
 
 
@@ -50,15 +52,22 @@ def shared_bytes(laid_out: LaidOut) -> int:
     return max((r.bytes for op in exchanges if (r := rounds(laid_out, op))), default=0)
 
 
+def dynamic_bytes(laid_out: LaidOut) -> int:
+    """The part of `shared_bytes` that a launch has to ask for: all or nothing, as the buffer is one."""
+    size = shared_bytes(laid_out)
+    return size if size > STATIC_BYTES else 0
+
+
 #: What a program may have without asking for more at the launch (CUDA programming guide, "Technical specifications").
-_STATIC_BYTES = 48 * 1024
+STATIC_BYTES = 48 * 1024
 _FEWER = "multiply blocks of fewer rows and columns, or of smaller elements"
 
 
-def too_large(func: Func, stage: str) -> Iterator[Diagnostic]:
+def too_large(func: Func, target: Target, stage: str) -> Iterator[Diagnostic]:
     """The products of which not even one column and one row find room in shared memory."""
+    most = shared_limit(target.chip)
     for op in func.walk():
-        if isinstance(op, ops.Dot) and (needed := dot_plan(op).slots * factor_bytes(op)) > _STATIC_BYTES:
+        if isinstance(op, ops.Dot) and (needed := dot_plan(op).slots * factor_bytes(op)) > most:
             message = f"a column of {op.lhs.type} and a row of {op.rhs.type} take {needed} bytes of shared memory, "
-            message += f"but there are {_STATIC_BYTES}"
+            message += f"but a program on {target.chip} has {most}"
             yield Diagnostic("MT512", message, op.span, hint=_FEWER, stage=stage)

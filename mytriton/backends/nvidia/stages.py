@@ -50,15 +50,18 @@ def skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
         yield Stage(name, "binary" if name == "cubin" else "text", name, "skipped", reason=reason)
 
 
-def finish(ptx: str, emitted: Emitted, target: Target, seconds: float = 0.0, cached: bool = False) -> Iterator[Stage]:
+def finish(
+    ptx: str, emitted: Emitted, target: Target, shared: int = 0, seconds: float = 0.0, cached: bool = False
+) -> Iterator[Stage]:
     """The stages `ptx`, `cubin` and `sass`. `emitted` gives the lines that the PTX's `.loc` directives count (asked
-    for only when links are wanted); `seconds` is what making the PTX took, or finding it on the disk (`cached`)."""
+    for only when links are wanted); `shared` is what a launch asks for of shared memory, `seconds` what making the PTX
+    took, or finding it on the disk (`cached`)."""
     text = ptx.rstrip("\n")  # as the lines join to: what is shown is what is linked
     status: Status = "cached" if cached else "ok"
     ptx_stage = Stage("ptx", "text", "ptx", status, seconds, artifact=text)
     ptx_stage.make_lines = lambda: ptx_lines(text, emitted())
     yield ptx_stage
-    cubin_stage = _cubin(ptx_stage, target)
+    cubin_stage = _cubin(ptx_stage, target, shared)
     yield cubin_stage
     if cubin_stage.ok:
         yield _sass(cubin_stage, ptx_stage)
@@ -66,19 +69,19 @@ def finish(ptx: str, emitted: Emitted, target: Target, seconds: float = 0.0, cac
         yield from skipped(("sass",), cubin_stage.reason)
 
 
-def _cubin(ptx: Stage, target: Target) -> Stage:
+def _cubin(ptx: Stage, target: Target, shared: int) -> Stage:
     stage = Stage("cubin", "binary", "text")
     with Clock() as clock:
         try:
             linked, cached = kept_link(ptx.artifact, target.chip)
             stage.status = "cached" if cached else "ok"
-            used = linked.resources
+            used = {**linked.resources, "shared": linked.resources["shared"] + shared}
             stage.artifact = linked.cubin
             stage.stats = {**used, "bytes": len(linked.cubin)}
             filled = occupancy(target.chip, target.threads, used["registers"], used["shared"])
             if filled is not None:
                 stage.stats["occupancy"] = filled.percent
-            stage.make_lines = lambda: _summary(linked, filled)
+            stage.make_lines = lambda: _summary(linked, used, filled)
         except ToolMissing as missing:
             stage.status, stage.reason = "skipped", str(missing)
         except ToolFailed as failed:
@@ -99,8 +102,8 @@ def _blame(stage: Stage, failed: ToolFailed, ptx: Stage) -> None:
     stage.diagnostics = (Diagnostic("MT502", str(failed), span, stage="cubin", hint=hint),)
 
 
-def _summary(linked: Linked, filled: Occupancy | None) -> list[Line]:
-    figures = [Line(f"{name:<13}{value:>8}") for name, value in linked.resources.items()]
+def _summary(linked: Linked, used: dict[str, int], filled: Occupancy | None) -> list[Line]:
+    figures = [Line(f"{name:<13}{value:>8}") for name, value in used.items()]
     if filled is not None:
         where = f"{filled.warps} of {filled.most} warps on a multiprocessor, limited by {' and '.join(filled.limits)}"
         figures.append(Line(f"{'occupancy':<13}{filled.percent:>7}%  {where}"))
