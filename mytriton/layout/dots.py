@@ -36,7 +36,8 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class DotPlan:
-    """`rounds` times, `depth` steps each; the buffer has `slots` elements of the factors' type."""
+    """`rounds` times, `depth` steps each; the buffer has `slots` elements of the factors' type. A factor that is staged
+    is in none of them: it is whole where it stands, and its slots count from there."""
 
     rounds: int
     depth: int
@@ -57,7 +58,7 @@ def dot_plan(op: ops.Dot) -> DotPlan:
     are larger than the buffer is meant to be, it becomes larger (`shared_bytes`)."""
     *batch, rows, depth = shape_of(op.lhs.type)
     columns, batches, whole = shape_of(op.rhs.type)[-1], prod(batch), depth
-    while depth > 1 and batches * (rows + columns) * depth * factor_bytes(op) > SHARED_BYTES:
+    while not op.staged and depth > 1 and batches * (rows + columns) * depth * factor_bytes(op) > SHARED_BYTES:
         depth //= 2
     low, high = _bits(depth), tuple(1 << i for i in range((whole // depth).bit_length() - 1))
     row_bits, column_bits, batch_bits = _bits(rows), _bits(columns), _bits(batches)
@@ -69,13 +70,19 @@ def dot_plan(op: ops.Dot) -> DotPlan:
         stride=1,
     )
     rhs = Factor(
-        start=batches * rows * depth,
+        start=0 if op.staged else batches * rows * depth,
         slot=(*column_bits, *_times(low, columns), *_none(high), *_times(batch_bits, depth * columns)),
         round=(*_none(column_bits), *_none(low), *high, *_none(batch_bits)),
         needed=(*column_bits, *_none(row_bits), *_times(batch_bits, depth * columns)),
         stride=columns,
     )
-    return DotPlan(whole // depth, depth, batches * (rows + columns) * depth, lhs, rhs)
+    put = sum(side for name, side in (("lhs", rows), ("rhs", columns)) if not is_staged(op, name))
+    return DotPlan(whole // depth, depth, batches * put * depth, lhs, rhs)
+
+
+def is_staged(op: ops.Dot, side: str) -> bool:
+    """Whether the factor on that side, `lhs` or `rhs`, stands in shared memory already."""
+    return op.staged in (side, "both")
 
 
 def mapped(bits: BitMap, entries: Sequence[int]) -> BitMap:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type
@@ -14,10 +16,21 @@ from mytriton.ir.core import Value
 from mytriton.layout.dots import DotPlan, Factor, dot_plan, mapped
 from mytriton.layout.layout import Layout
 from mytriton.layout.routes import BitMap
+from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of
 
 #: Steps in a row, so that one load may bring several elements of a row of the first factor.
 _UNROLLED = 4
+
+
+@dataclass(frozen=True)
+class Side:
+    """A factor of a product: which one, the value, its plan, and the pointer from which its slots count."""
+
+    which: str
+    value: Value
+    factor: Factor
+    name: str
 
 
 class Dots(Section):
@@ -31,16 +44,24 @@ class Dots(Section):
         """Write a product; its result is declared."""
         line, plan = self._writer.line, dot_plan(op)
         self._start(op)
-        buffer, type_ = self._values.own_name(op.result, "factors"), c_type(op.lhs.type)
-        line(f"{type_}* {buffer} = ({type_}*){self._shared};")
+        sides = self._sides(op, plan)
         if plan.rounds == 1:
             if barrier:
                 line("__syncthreads();")
-            self._round(op, plan, buffer)
+            self._round(op, plan, sides)
             return
         with self._writer.block(f"for (int round = 0; round < {plan.rounds}; ++round)"):
             line("__syncthreads();")
-            self._round(op, plan, buffer)
+            self._round(op, plan, sides)
+
+    def _sides(self, op: ops.Dot, plan: DotPlan) -> list[Side]:
+        """Both factors, with a pointer to where each begins in the buffer."""
+        sides = [Side("lhs", op.lhs, plan.lhs, self._values.own_name(op.result, "lhs"))]
+        sides += [Side("rhs", op.rhs, plan.rhs, self._values.own_name(op.result, "rhs"))]
+        type_ = c_type(op.lhs.type)
+        for side in sides:
+            self._writer.line(f"{type_}* {side.name} = {plus(f'({type_}*){self._shared}', str(side.factor.start))};")
+        return sides
 
     def _start(self, op: ops.Dot) -> None:
         """The result begins as what is added, unless both are one variable."""
@@ -51,44 +72,44 @@ class Dots(Section):
             before = without_parentheses(self._values(op.acc))
             self._writer.line(f"{self._values.target(op.result)} = {before};")
 
-    def _round(self, op: ops.Dot, plan: DotPlan, buffer: str) -> None:
-        for factor, value in ((plan.lhs, op.lhs), (plan.rhs, op.rhs)):
-            self._put(factor, value, plan, buffer)
+    def _round(self, op: ops.Dot, plan: DotPlan, sides: Sequence[Side]) -> None:
+        for side in sides:
+            self._put(side, plan)
         self._writer.line("__syncthreads();")
         layout = self._facts.laid_out.layouts[op.result]
         if plan.depth > 1:
             self._writer.line(f"#pragma unroll {min(_UNROLLED, plan.depth)}")
             with self._writer.block(f"for (int kk = 0; kk < {plan.depth}; ++kk)"):
-                self._step(op, plan, layout, buffer)
+                self._step(op, plan, layout, sides)
         else:
-            self._step(op, plan, layout, buffer)
+            self._step(op, plan, layout, sides)
 
-    def _put(self, factor: Factor, value: Value, plan: DotPlan, buffer: str) -> None:
+    def _put(self, side: Side, plan: DotPlan) -> None:
         """A factor's elements to the buffer, as far as it is their turn."""
-        layout = self._facts.laid_out.layouts[value]
+        factor, layout = side.factor, self._facts.laid_out.layouts[side.value]
         conditions = owner(layout, self._facts.target.threads)
         if plan.rounds > 1:
             conditions.insert(0, f"{_place(layout, factor.round)} == round")
         with self._values.loop(layout.registers):
-            text = f"{buffer}[{plus(_place(layout, factor.slot), str(factor.start))}] = "
-            text += f"{without_parentheses(self._values(value))};"
+            text = f"{side.name}[{_place(layout, factor.slot)}] = {without_parentheses(self._values(side.value))};"
             if not conditions:
                 self._writer.line(text)
                 return
             with self._writer.block(f"if ({' && '.join(conditions)})"):
                 self._writer.line(text)
 
-    def _step(self, op: ops.Dot, plan: DotPlan, layout: Layout, buffer: str) -> None:
+    def _step(self, op: ops.Dot, plan: DotPlan, layout: Layout, sides: Sequence[Side]) -> None:
         """Add the products of column and row `kk`."""
         source, total = element_of(op.lhs.type), element_of(op.result.type)
         assert isinstance(source, ScalarType)
         assert isinstance(total, ScalarType)
         with self._values.loop(layout.registers):
             texts = []
-            for factor in (plan.lhs, plan.rhs):
-                step = "" if plan.depth == 1 else "kk" if factor.stride == 1 else f"kk * {factor.stride}"
-                place = plus(_place(layout, factor.needed), step, str(factor.start))
-                texts.append(self._values.expressions.cast(f"{buffer}[{place}]", source, total))
+            for side in sides:
+                stride = side.factor.stride
+                step = "" if plan.depth == 1 else "kk" if stride == 1 else f"kk * {stride}"
+                place = plus(_place(layout, side.factor.needed), step)
+                texts.append(self._values.expressions.cast(f"{side.name}[{place}]", source, total))
             result = self._values.reference(op.result)
             self._writer.line(f"{result} = {self._added(total, texts, result)};")
 

@@ -3,7 +3,7 @@ other in every thread. The sums are in a per-thread array, which LLVM keeps in r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
 from mytriton.backends.mlir.context import MAX_UNROLL_SINGLE, Context
@@ -11,12 +11,26 @@ from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.backends.mlir.places import THREAD, Positions, place
 from mytriton.backends.mlir.shared import Shared
+from mytriton.backends.mlir.text import ZERO
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.ir.printer import Printer
 from mytriton.layout.dots import DotPlan, Factor, dot_plan, mapped
 from mytriton.layout.routes import BitMap
+from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of
+
+
+@dataclass(frozen=True)
+class Side:
+    """A factor of a product: which one, the value, its plan, the slot at which it begins (the name of an i32), and the
+    stem of the names of what is about it."""
+
+    which: str
+    value: Value
+    factor: Factor
+    base: str
+    stem: str
 
 
 class Dots:
@@ -48,21 +62,30 @@ class Dots:
             self._round(op, plan)
 
     def _round(self, op: ops.Dot, plan: DotPlan) -> None:
-        for factor, value, side in ((plan.lhs, op.lhs, "lhs"), (plan.rhs, op.rhs, "rhs")):
-            self._put(factor, value, plan, f"%{side}{number(op.result)}")
+        sides = self._sides(op, plan)
+        for side in sides:
+            self._put(side, plan)
         self._text.write("gpu.barrier")
         if plan.depth == 1:
-            self._step(op, plan, self._text.i32(0))
+            self._step(op, plan, sides, self._text.i32(0))
             return
         with self._context.loop(plan.depth, "%step", most=0):
-            self._step(op, plan, "%step")
+            self._step(op, plan, sides, "%step")
 
-    def _put(self, factor: Factor, value: Value, plan: DotPlan, stem: str) -> None:
+    def _sides(self, op: ops.Dot, plan: DotPlan) -> list[Side]:
+        """Both factors, with the slot at which each begins in the buffer."""
+        return [
+            Side("lhs", op.lhs, plan.lhs, self._text.i32(plan.lhs.start), f"%lhs{number(op.result)}"),
+            Side("rhs", op.rhs, plan.rhs, self._text.i32(plan.rhs.start), f"%rhs{number(op.result)}"),
+        ]
+
+    def _put(self, side: Side, plan: DotPlan) -> None:
         """A factor's elements to the buffer, as far as it is their turn; of copies, one."""
+        factor, value, stem = side.factor, side.value, side.stem
         text, layout = self._text, self._layouts[value]
         with self._each(value):
             found = self._context.ref(value)
-            slot = self._slot(factor, self._place(value, factor.slot, text.fresh(f"{stem}_to")), f"{stem}_slot")
+            slot = self._slot(side, self._place(value, factor.slot, text.fresh(f"{stem}_to")), f"{stem}_slot")
             conditions = [owner] if (owner := self._positions.owner(layout)) else []
             if plan.rounds > 1:
                 turn = self._place(value, factor.round, text.fresh(f"{stem}_turn")) or text.i32(0)
@@ -74,17 +97,18 @@ class Dots:
                     regions.enter_context(text.region(f"scf.if {condition}"))
                 self._shared.put(slot, found, _element(value))
 
-    def _step(self, op: ops.Dot, plan: DotPlan, step: str) -> None:
+    def _step(self, op: ops.Dot, plan: DotPlan, sides: Sequence[Side], step: str) -> None:
         """Add the products of one column and row."""
         text, stem = self._text, f"%v{number(op.result)}"
         source, total = _element(op.lhs), _element(op.result)
         with self._each(op.result):
             pair: list[str] = []
-            for factor, side in ((plan.lhs, "lhs"), (plan.rhs, "rhs")):
+            for side in sides:
+                factor, which = side.factor, side.which
                 sources = [(step, tuple(factor.stride << i for i in range(plan.depth.bit_length() - 1)))]
-                first = self._place(op.result, factor.needed, text.fresh(f"{stem}_{side}_from"), sources)
-                slot = self._slot(factor, first, f"{stem}_{side}_slot")
-                pair.append(self._cast(self._shared.get(slot, source, text.fresh(f"{stem}_{side}")), source, total))
+                first = self._place(op.result, factor.needed, text.fresh(f"{stem}_{which}_from"), sources)
+                slot = self._slot(side, first, f"{stem}_{which}_slot")
+                pair.append(self._cast(self._shared.get(slot, source, text.fresh(f"{stem}_{which}")), source, total))
             # Not as an operand, which would stand for the result from here on: it is about to change.
             home, name = self._context.homes[op.result], text.fresh(f"{stem}_before")
             before = self._context.form.fetch_run(home, total, self._context.chunk, None, name)
@@ -96,11 +120,12 @@ class Dots:
         trip = [("%r", mapped(bits, layout.register))] if self._context.trips > 1 else []
         return place(self._text, [(THREAD, mapped(bits, layout.lane + layout.warp)), *trip, *(more or [])], name)
 
-    def _slot(self, factor: Factor, place: str | None, stem: str) -> str:
-        if not factor.start or place is None:
-            return place or self._text.i32(factor.start)
+    def _slot(self, side: Side, place: str | None, stem: str) -> str:
+        """The slot at a place of a factor."""
+        if side.base == ZERO or place is None:
+            return place or side.base
         name = self._text.fresh(stem)
-        self._text.write(f"{name} = arith.addi {place}, {self._text.i32(factor.start)} : i32")
+        self._text.write(f"{name} = arith.addi {place}, {side.base} : i32")
         return name
 
     def _cast(self, name: str, source: ScalarType, to: ScalarType) -> str:

@@ -25,13 +25,17 @@ class Dot(Op):
     """`acc + lhs @ rhs`: [..., M, K] times [..., K, N] to [..., M, N], leading axes in step. Factors of one type are
     converted to that of `acc` (`accumulates_in`) and multiplied and added up in it; the order of the sum, and whether a
     product is rounded before it is added, are unspecified. `precision` is what factors of f32 need to have; a backend
-    may give more."""
+    may give more.
+
+    `staged` names the factors that stand in shared memory already, `lhs`, `rhs` or `both`: the layout step's doing, by
+    which copies of them are on their way while earlier ones are multiplied."""
 
     opcode: ClassVar[str] = "dot"
     lhs: Value = operand()
     rhs: Value = operand()
     acc: Value = operand()
     precision: str = attribute(default="")
+    staged: str = attribute(default="")
 
     def type_rule(self) -> tuple[Type, ...]:
         left, right, acc = (shape_of(v.type) for v in self.operands)
