@@ -144,7 +144,9 @@ def array_info(value: Any) -> ArrayInfo | None:
         return None
     name = str(value.dtype.name) if hasattr(value, "dtype") else np.dtype(interface["typestr"]).name
     address, read_only = interface["data"]
-    library = "CuPy array" if type(value).__module__.startswith("cupy") else f"{type(value).__name__} on the GPU"
+    library = f"{type(value).__name__} on the GPU"
+    if type(value).__module__.startswith("cupy"):
+        library, address = "CuPy array", value.data.ptr  # the interface has 0 for an empty one
     whole = in_whole_elements(interface.get("strides") or (), np.dtype(interface["typestr"]).itemsize)
     return _info(library, "device", name, address, whole, not read_only)
 

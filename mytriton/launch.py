@@ -6,6 +6,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Collection, Mapping
+from types import MethodType
 from typing import Any, overload
 
 from mytriton import backends
@@ -110,7 +111,9 @@ class JITFunction:
 
     def __getitem__(self, grid: Any) -> Callable[..., LaunchResult]:
         """A launcher for `grid`: an int, up to three ints, or a function of the arguments by name giving these."""
-        return functools.partial(self._quick.latest, grid)
+        if grid is None:  # which no method can be bound to
+            raise LaunchError("a grid is an int, a tuple of up to three, or a function that gives these; got None")
+        return MethodType(self._quick.latest, grid)  # is made, and calls, faster than a `functools.partial`
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         raise LaunchError(

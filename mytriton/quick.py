@@ -13,6 +13,7 @@ from mytriton.repeat import CallShape
 
 if TYPE_CHECKING:
     from mytriton.backends.nvidia.binder import Binder, Long
+    from mytriton.backends.nvidia.launch import CubinLauncher
 
 #: What a call's form is.
 Form = tuple[Any, ...]
@@ -43,6 +44,8 @@ class Quick:
 
     def launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
         """A launch of any form."""
+        if self.latest != self.launch:  # a launcher that was made before anything was learnt
+            return self.latest(grid, *args, **keywords)
         return self._other(grid, args, keywords)
 
     def learn(
@@ -58,19 +61,20 @@ class Quick:
         """A launch of `kernel` went well the long way: its like may go the short one. `runtime` are its parameters."""
         from mytriton.backends.nvidia.launch import CubinLauncher  # which needs NumPy, as whoever has arrays
 
+        if not isinstance(launcher, CubinLauncher):
+            return
         form = _form(args, keywords)
         binder = self._binders.get(form)
         if binder is None or not binder.fresh:
             if self._changes.get(form, 0) > _CHANGES:
                 return
             self._changes[form] = self._changes.get(form, 0) + 1
-            binder = self._binders[form] = self._made(kernel, shape, args, keywords)
+            binder = self._binders[form] = self._made(kernel, shape, args, keywords, launcher)
             if binder is None:
                 self._changes[form] = _CHANGES + 1  # there will never be one
                 return
         self.latest = binder.launch
-        if isinstance(launcher, CubinLauncher):
-            binder.learn(args, keywords, launcher, runtime, result)
+        binder.learn(args, keywords, launcher, runtime, result)
 
     def _other(self, grid: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> LaunchResult:
         """A launch of another form than the latest."""
@@ -79,14 +83,16 @@ class Quick:
             return self._long(grid, args, keywords)
         return binder.launch(grid, *args, **keywords)
 
-    def _made(self, kernel: Kernel, shape: CallShape, args: tuple[Any, ...], keywords: dict[str, Any]) -> Binder | None:
+    def _made(
+        self, kernel: Kernel, shape: CallShape, args: tuple[Any, ...], keywords: dict[str, Any], launcher: CubinLauncher
+    ) -> Binder | None:
         from mytriton.backends.nvidia.binder import Binder
 
         watched = self._live.watched()
         if watched is None or self._live.kernel is not kernel:  # it has changed since the launch began
             return None
         try:
-            return Binder(shape, args, keywords, watched, self._long, self._other)
+            return Binder(shape, args, keywords, watched, launcher.arrays, self._long, self._other)
         except LookupError:
             return None
 

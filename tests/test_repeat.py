@@ -123,6 +123,8 @@ def test_keys_of_constexprs_and_options():
 class FakeCupyArray:
     """A GPU array as CuPy has it. The interface of an empty one gives the address 0."""
 
+    __module__ = "cupy"
+
     def __init__(self, dtype: str, address: int, size: int = 4, contiguous: bool = True) -> None:
         self.dtype, self.size = np.dtype(dtype), size
         self.data = SimpleNamespace(ptr=address)

@@ -33,7 +33,7 @@ class Tensor:
     def __init__(self, address: int, dtype: str = "float32", where: str = "cuda", negated: bool = False) -> None:
         self.dtype, self.device = f"torch.{dtype}", SimpleNamespace(type=where)
         self.is_cuda, self.is_cpu = where == "cuda", where == "cpu"
-        self.data_ptr, self.is_neg, self.numel, self.get_device = (lambda: address), (lambda: negated), int, int
+        self.data_ptr, self.is_neg, self.numel, self.get_device = (lambda: address), (lambda: negated), (lambda: 4), int
 
 
 class DriverError(RuntimeError):
@@ -47,6 +47,11 @@ class Machine:
         self.cuda = FakeCuda(capabilities=((9, 0), (9, 0)))
         self.calls: list[tuple[Any, ...]] = []
         self.stream, self.long, self.fails = 7, 0, False
+
+    def enter(self, context: int) -> int:
+        """A context becomes current, which was what the driver missed."""
+        self.cuda.current, self.fails = context, False
+        return 0
 
     def launch_kernel(self, *given: Any) -> None:
         if self.fails:

@@ -19,7 +19,7 @@ import mytriton.language as tl
 from mytriton import LaunchError, options
 from mytriton.backends.cuda.backend import CudaBackend
 from mytriton.backends.nvidia import binder, device, driver
-from mytriton.backends.nvidia.launch import CubinLauncher
+from mytriton.backends.nvidia.launch import MEMREF, CubinLauncher
 from tests.backends.gpu_stand_ins import Array, DriverError, Machine, Tensor
 
 FACTOR = tl.constexpr(2)
@@ -47,7 +47,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
     calls = SimpleNamespace(
         launchKernel=made.launch_kernel, ctxGetCurrent=lambda: made.cuda.current, CUDADriverError=DriverError
     )
-    cuda = SimpleNamespace(driver=calls, get_current_stream=lambda: SimpleNamespace(ptr=made.stream))
+    cuda = SimpleNamespace(driver=calls, get_current_stream=lambda gpu: SimpleNamespace(ptr=made.stream + 100 * gpu))
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(ndarray=Array, cuda=cuda))  # type: ignore[arg-type]
     raw = SimpleNamespace(_cuda_getCurrentRawStream=lambda gpu: made.stream + 100 * gpu)
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Tensor=Tensor, _C=raw))  # type: ignore[arg-type]
@@ -180,8 +180,48 @@ def test_streams_devices_and_contexts_are_the_callers_now(machine):
             machine.cuda.current = 100
             scale[1](*xy(Tensor), 5)
     assert machine.long == 3
-    wanted = [(100 + gpu, 1100 + gpu, stream) for stream in (7, 8) for gpu in (0, 0, 0, 1, 1, 0)]
+    wanted = [(100 + gpu, 1100 + gpu, stream + 100 * gpu) for stream in (7, 8) for gpu in (0, 0, 0, 1, 1, 0)]
     assert [(context, function, stream) for context, function, _, stream, _ in machine.calls] == wanted
+
+
+def test_a_thread_without_a_context_gets_one(machine, monkeypatch):
+    found = device.Probe("ready", (device.Device("stand-in", (9, 0)),), (13, 0))
+    for module in (options, binder):
+        monkeypatch.setattr(module, "probe", lambda: found)
+    scale[1](*xy(), 5)
+    for context in (0, 7):
+        machine.cuda.current, machine.fails = context, True
+        monkeypatch.setattr(machine.cuda, "cuCtxSetCurrent", lambda now: machine.enter(now))
+        assert scale[1](*xy(), 5).ran and machine.cuda.current == 100
+    assert len(machine.calls) == 3 and machine.long == 1
+
+
+def test_memref_descriptors_take_the_short_way(machine, monkeypatch):
+    def load(self: Any, compilation: Any) -> CubinLauncher:
+        params = [(name, type_) for name, type_, _ in compilation.specialization.params]
+        return CubinLauncher(b"", "scale", params, compilation.target, MEMREF)
+
+    monkeypatch.setattr(CudaBackend, "load", load)
+    for arrays in (xy(), xy(Tensor)):
+        machine.calls.clear()
+        for _ in range(2):
+            assert scale[1](*arrays, 5).ran
+        (*_, packed), again = machine.calls
+        fields = (0x1000, 0x1000, 0, 4, 1, 0x2000, 0x2000, 0, 4, 1, 5, 0.5)
+        assert (*_, packed) == again and packed == struct.pack("@QQqqqQQqqqif", *fields)
+    assert machine.long == 2
+
+
+def test_calls_of_other_forms_keep_their_arguments(machine):
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((*xy(), 5), {}), ((*xy(),), {"n": 5}), ((*xy(), 5), {"BLOCK": 16}), ((*xy(), 5, 0.5, None, 16), {}),
+        ((), dict(zip(("x", "y", "n"), (*xy(), 5), strict=True))), ((*xy(), 5), {"bias": 1, "BLOCK": 8}),
+        ((*xy(), 5), {"BLOCK": 8, "bias": 1}),
+    ]  # fmt: skip
+    for _ in range(3):
+        for args, keywords in calls:
+            assert scale[1](*args, **keywords).compilation is scale.prepare(1, *args, **keywords).compilation
+    assert machine.long <= 7 and len(machine.calls) == 21
 
 
 def test_nothing_outside_is_stale(machine, monkeypatch):

@@ -223,7 +223,7 @@ def test_arrays_of_two_devices_and_the_stream_of_cupy(cuda: FakeCuda, monkeypatc
     stream = SimpleNamespace(ptr=77)
     calls: list[Any] = []
     binding = SimpleNamespace(launchKernel=lambda *args: calls.append(args), CUDADriverError=RuntimeError)
-    module = SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: stream, driver=binding))
+    module = SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda gpu: stream, driver=binding))
     monkeypatch.setitem(sys.modules, "cupy", module)  # type: ignore[arg-type]
     run = launch.CubinLauncher(b"cubin", "kernel", [("x", PointerType(f32)), ("y", PointerType(f32))], Target())
     run((1, 1, 1), [array(1), array(1)])

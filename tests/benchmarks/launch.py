@@ -91,7 +91,7 @@ def pretend() -> None:
     binding = SimpleNamespace(
         launchKernel="".format, ctxGetCurrent=itertools.repeat(100).__next__, CUDADriverError=ctypes.ArgumentError
     )
-    cuda = SimpleNamespace(get_current_stream=itertools.repeat(stream).__next__, driver=binding)
+    cuda = SimpleNamespace(get_current_stream={0: stream}.get, driver=binding)
     modules: dict[str, Any] = sys.modules  # type: ignore[assignment]
     modules["cupy"] = SimpleNamespace(ndarray=Array, cuda=cuda)
     raw = SimpleNamespace(_cuda_getCurrentRawStream=abs)

@@ -17,7 +17,7 @@ from typing import Any
 from mytriton.arrays import in_whole_elements
 from mytriton.backends.nvidia import driver
 from mytriton.backends.nvidia.device import probe
-from mytriton.backends.nvidia.launch import POINTER, CubinLauncher, driver_calls, refuse
+from mytriton.backends.nvidia.launch import ArrayAbi, CubinLauncher, driver_calls, retry
 from mytriton.frontend.kernel import MISSING
 from mytriton.frontend.read import Watched
 from mytriton.launched import LaunchResult
@@ -37,38 +37,39 @@ _BACKEND: Any = "MYTRITON_BACKEND" if _environment is os.environ else os.environ
 @dataclass(frozen=True)
 class _Rule:
     """The code about one argument: names it needs computed, what must hold, its parts of the key, how it is packed,
-    and for an array its GPU and its library's current stream. `{a}` stands for the argument, `{n}` for its number."""
+    and for an array its address, its number of elements, its GPU and its library's current stream. `{a}` stands for
+    the argument, `{n}` for its number."""
 
     setup: tuple[str, ...] = ()
     holds: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
     packed: str = "{a}"
+    address: str = ""
+    size: str = ""
     gpu: str = ""
     stream: str = ""
 
 
-_INTEGER = _Rule(
-    setup=("i{n} = -0x80000000 <= {a} <= 0x7FFFFFFF",),
-    holds=("(i{n} or -0x8000000000000000 <= {a} <= 0x7FFFFFFFFFFFFFFF)",),
-    key=("i{n}", "{a} & 15 == 0"),
-)
 _CUPY = _Rule(
-    setup=("d{n} = {a}.data", "p{n} = d{n}.ptr"),
-    # An empty array's interface gives another address than its memory's, hence another alignment.
-    holds=("{a}.size", "({a}.{contiguous} or whole({a}.strides, {a}.itemsize))"),
-    key=("{a}.dtype", "p{n} & 15 == 0"),
-    packed="p{n}",
-    gpu="d{n}.device_id",
-    stream="stream().ptr",
+    setup=("_d{n} = {a}.data", "_p{n} = _d{n}.ptr"),
+    holds=("({a}.{contiguous} or _whole({a}.strides, {a}.itemsize))",),
+    key=("{a}.dtype",),
+    address="_p{n}",
+    size="{a}.size",
+    gpu="_d{n}.device_id",
+    stream="_stream(_device).ptr",
 )
 _TORCH = _Rule(
-    setup=("p{n} = {a}.data_ptr() if {a}.is_cuda and not {a}.is_sparse and not {a}.is_neg() else None",),
-    holds=("p{n} is not None",),
-    key=("{a}.dtype", "p{n} & 15 == 0"),
-    packed="p{n}",
+    setup=("_p{n} = {a}.data_ptr() if {a}.is_cuda and not {a}.is_sparse and not {a}.is_neg() else None",),
+    holds=("_p{n} is not None",),
+    key=("{a}.dtype",),
+    address="_p{n}",
+    size="{a}.numel()",
     gpu="{a}.get_device()",
-    stream="stream(device)",
+    stream="_stream(_device)",
 )
+#: Whether it is divisible by 16, and plus 2 if it takes an i64; what does not fit is not packed.
+_INTEGER = _Rule(key=("({a} & 15 == 0) + (0 if -0x80000000 <= {a} <= 0x7FFFFFFF else 2)",))
 _ARGUMENTS: dict[type, _Rule] = {int: _INTEGER, float: _Rule(), bool: _Rule(), type(None): _Rule(packed="")}
 _CONSTANTS: dict[type, _Rule] = {t: _Rule(key=("{a}",), packed="") for t in (int, bool, str, type(None), ScalarType)}
 _CONSTANTS[float] = _Rule(key=("{a}.hex()",), packed="")  # 0.0 == -0.0, but each compiles differently
@@ -84,62 +85,57 @@ def _array_rule(type_: type) -> tuple[_Rule, Callable[..., Any]]:
     raise LookupError
 
 
+# The signature takes calls of any form, so that Python itself binds those of this one; names of ours begin with `_`.
 _TEXT = """\
 def fresh():
     return {fresh}
 
-def key(args, keywords):
-    {unpack}
+def key({parameters}):
     {bind}
     return ({key}) if {holds} else None
 
-def launch(grid, /, *args, **keywords):
-    try:
-        {unpack}
-    except wrong:
-        return other(grid, args, keywords)
-    if not ({types}):
-        return other(grid, args, keywords)
+def launch(_grid, {parameters}):
+    if _rest or _more or not ({types}):
+        return _other(_grid, *_given({args}, _rest, {keywords}, _more))
     if not ({fresh}):
-        return long(grid, args, keywords)
+        return _long(_grid, {args}, {keywords})
     {bind}
     if not ({holds}):
-        return long(grid, args, keywords)
-    found = known.get(({key}))
-    if found is None:
-        return long(grid, args, keywords)
-    y = z = 1
-    if grid.__class__ is int:
-        x = grid
-    elif grid.__class__ is tuple and len(grid) == 1:
-        x, = grid
+        return _long(_grid, {args}, {keywords})
+    _found = _known.get(({key}))
+    if _found is None:
+        return _long(_grid, {args}, {keywords})
+    _y = _z = 1
+    if _grid.__class__ is int:
+        _x = _grid
+    elif _grid.__class__ is tuple and len(_grid) == 1:
+        _x, = _grid
     else:
-        if callable(grid):
-            grid = grid({{{bound}}})
-        x, y, z = extents(grid)
-    function, context, device, most, threads, shared, pack, local, result = found
-    if x.__class__ is not int or not 0 < x <= most:
-        return long(grid, args, keywords)
-    if current() != context:
-        use_device(device)
-    queue = {stream}
-    buffer, extra = local.both
+        if callable(_grid):
+            _grid = _grid({{{bound}}})
+        _x, _y, _z = _extents(_grid)
+    _function, _device, _most, _threads, _shared, _pack, _local, _result = _found
+    if _x.__class__ is not int or not 0 < _x <= _most:
+        return _long(_grid, {args}, {keywords})
+    {switch}
+    _queue = {stream}
+    _buffer, _extra = _local.both
     try:
-        pack(buffer, 0, {packed})
-    except unpackable:
-        return long(grid, args, keywords)
+        _pack(_buffer, 0, {packed})
+    except _unpackable:
+        return _long(_grid, {args}, {keywords})
     try:
-        call(function, x, y, z, threads, 1, 1, shared, queue, 0, extra)
-    except failure as error:
-        refuse(error)
-    return result
+        _call(_function, _x, _y, _z, _threads, 1, 1, _shared, _queue, 0, _extra)
+    except _failure as _error:
+        _retry(_error, _device, _function, _x, _y, _z, _threads, 1, 1, _shared, _queue, 0, _extra)
+    return _result
 """
 
 
 class Binder:
-    """Launches for calls of one form (`launch`), given by one such call. `watched` is what the kernel takes from
-    outside, `long` the long way, `other` takes calls of other types. Raises `LookupError` if there is no rule for an
-    argument's type, or no array."""
+    """Launches for calls of one form (`launch`), given by one such call, by launchers that take arrays as `arrays`.
+    `watched` is what the kernel takes from outside, `long` the long way, `other` takes calls of other types. Raises
+    `LookupError` if there is no rule for an argument's type, or no array."""
 
     def __init__(
         self,
@@ -147,40 +143,43 @@ class Binder:
         args: Sequence[Any],
         keywords: dict[str, Any],
         watched: Sequence[Watched],
+        arrays: ArrayAbi,
         long: Long,
-        other: Long,
+        other: Callable[..., LaunchResult],
     ) -> None:
+        if any(name.startswith("_") for name in keywords):
+            raise LookupError("names that begin with `_` are ours")
+        self._arrays = arrays
         self._known: dict[Any, Any] = {}
         call, current, failure = driver_calls()
         self._space: dict[str, Any] = {
-            "known": self._known, "long": long, "whole": in_whole_elements, "extents": _extents, "missing": MISSING,
-            "call": call, "current": current, "failure": failure, "use_device": driver.use_device, "refuse": refuse,
-            "other": other, "wrong": (ValueError, KeyError), "unpackable": (struct.error, OverflowError),
-            "environment": _environment.get, "BACKEND": _BACKEND, "backend": _environment.get(_BACKEND),
+            "_known": self._known, "_long": long, "_whole": in_whole_elements, "_extents": _extents,
+            "_missing": MISSING, "_call": call, "_current": current, "_failure": failure, "_retry": retry,
+            "_use_device": driver.use_device, "_other": other, "_given": _given, "_absent": _ABSENT,
+            "_unpackable": (struct.error, OverflowError), "_environment": _environment.get, "_BACKEND": _BACKEND,
+            "_backend": _environment.get(_BACKEND), "_contexts": driver.primary_context,
         }  # fmt: skip
-        fresh = [] if "backend" in keywords else ["environment(BACKEND) == backend"]
+        fresh = [] if "backend" in keywords else ["_environment(_BACKEND) == _backend"]
         fresh += [self._unchanged(number, *watch) for number, watch in enumerate(watched)]
-        written = len(args) + len(keywords)
+        positional = [f"_{i}" for i in range(len(args))]
         values = dict(zip(shape.names, (*args, *keywords.values()), strict=False))
-        unpack = ["".join(f"a{i}, " for i in range(len(args))) + "= args"] if args else []
-        unpack += [f"a{i} = keywords[{name!r}]" for i, name in enumerate(keywords, len(args))]
-        types = [f"len(args) + len(keywords) == {written}", *(f"a{i}.__class__ is t{i}" for i in range(written))]
-        self._space |= {f"t{i}": type(value) for i, value in enumerate(values.values())}
-        bind: list[str] = []
-        holds, key, packed, stream = list[str](), list[str](), dict[str, str](), ""
-        several = len(probe().devices) != 1
-        names = dict(zip(values, (f"a{i}" for i in range(written)), strict=True))
+        names = dict(zip(values, (*positional, *keywords), strict=True))
+        types = [f"{variable}.__class__ is _t{i}" for i, variable in enumerate(names.values())]
+        self._space |= {f"_t{i}": type(value) for i, value in enumerate(values.values())}
         for name, default in shape.defaults.items():
             if name not in names and name != "backend":
-                names[name] = f"a{len(names)}"
+                names[name] = f"_default{len(names)}"
                 self._space[names[name]] = values[name] = default
+        several = len(probe().devices) != 1
+        bind, holds, key, packed = list[str](), list[str](), list[str](), dict[str, str]()
+        addresses, stream = list[str](), ""
         for number, (name, variable) in enumerate(names.items()):
             type_ = type(values[name])
             rule = (_CONSTANTS if name in shape.constants else _ARGUMENTS).get(type_)
             if rule is None:
                 rule, current_stream = _array_rule(type_)
                 if not stream:
-                    stream, self._space["stream"] = rule.stream, current_stream
+                    stream, self._space["_stream"] = rule.stream, current_stream
             contiguous = "_c_contiguous" if hasattr(type_, "_c_contiguous") else "flags.c_contiguous"
 
             def text(code: str, variable: str = variable, number: int = number, how: str = contiguous) -> str:
@@ -190,17 +189,25 @@ class Binder:
             holds += map(text, rule.holds)
             key += map(text, (*rule.key, rule.gpu) if rule.gpu and several else rule.key)
             packed[name] = text(rule.packed)
+            if rule.address:
+                addresses.append(text(rule.address))
+                packed[name] = arrays.packed.format(address=text(rule.address), size=text(rule.size))
         if not stream:
             raise LookupError("no array says where to launch")
+        given = [*(f"{variable}=_absent" for variable in positional), *["/"] * bool(positional), "*_rest"]
         source = _TEXT.format(
+            parameters=", ".join((*given, *(f"{name}=_absent" for name in keywords), "**_more")),
+            args="({})".format("".join(f"{variable}, " for variable in positional)),
+            keywords="{{{}}}".format(", ".join(f"{name!r}: {name}" for name in keywords)),
             fresh=" and ".join(fresh) or "True",
-            unpack="; ".join(unpack),
             types=" and ".join(types),
             bind="\n    ".join(bind),
             holds=" and ".join(holds),
-            key="".join(f"{part}, " for part in key),
+            key="".join(f"{part}, " for part in (*key, _aligned(addresses))),
             packed=", ".join(packed[name] for name in shape.params if packed[name]),
             bound=", ".join(f"{name!r}: {names[name]}" for name in shape.params),
+            # Where there is one GPU only, a thread without a context is what can be wrong: then the driver refuses.
+            switch="if _current() != _contexts(_device): _use_device(_device)" if several else "",
             stream=stream,
         )
         exec(compile(source, "<mytriton binder>", "exec"), self._space)
@@ -208,12 +215,12 @@ class Binder:
 
     def _unchanged(self, number: int, owner: Any, name: str, value: Any) -> str:
         """The code that looks whether something outside is what it was."""
-        self._space[f"v{number}"] = value
+        self._space[f"_v{number}"] = value
         if isinstance(owner, dict):
-            self._space[f"o{number}"] = owner.get
-            return f"o{number}({name!r}, missing) is v{number}"
-        self._space[f"o{number}"] = owner
-        return f"o{number}.{name} is v{number}"
+            self._space[f"_o{number}"] = owner.get
+            return f"_o{number}({name!r}, _missing) is _v{number}"
+        self._space[f"_o{number}"] = owner
+        return f"_o{number}.{name} is _v{number}"
 
     def forget(self) -> None:
         """Have all such calls go the long way."""
@@ -230,14 +237,31 @@ class Binder:
     ) -> None:  # fmt: skip
         """Let such calls take the short way from now on: this one, whose parameters are `runtime`, went well
         and gave what they all will give."""
-        key = self._space["key"](args, keywords)
-        if key is None or launcher.arrays is not POINTER:
+        key = self._space["key"](*args, **keywords)
+        if key is None or launcher.arrays is not self._arrays:
             return
         device, target = launcher.device(runtime), launcher.target
-        function = launcher.function(device)
-        where = function, driver.primary_context(device), device
         limits = target.max_programs, target.threads, launcher.shared
-        self._known[key] = (*where, *limits, launcher.packer.pack_into, launcher.local, result)
+        pack = launcher.packer.pack_into, launcher.local
+        self._known[key] = (launcher.function(device), device, *limits, *pack, result)
+
+
+#: What stands for an argument that was not given.
+_ABSENT: Any = object()
+
+
+def _given(
+    args: tuple[Any, ...], rest: tuple[Any, ...], keywords: dict[str, Any], more: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call of another form, by position and by name."""
+    given = tuple(arg for arg in args if arg is not _ABSENT)
+    return (*given, *rest), {name: value for name, value in keywords.items() if value is not _ABSENT} | more
+
+
+def _aligned(addresses: Sequence[str]) -> str:
+    """The part of a key that says which addresses are divisible by 16: True if all are, as nearly always."""
+    each = ", ".join(f"{address} & 15 == 0" for address in addresses)
+    return f"({' | '.join(addresses)}) & 15 == 0 or ({each},)"
 
 
 def _extents(grid: Any) -> tuple[Any, int, int]:

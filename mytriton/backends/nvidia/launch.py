@@ -16,14 +16,27 @@ import numpy as np
 from mytriton.backends.nvidia import driver
 from mytriton.diagnostics import LaunchError, OutOfResources
 from mytriton.ir.arithmetic import convert
+from mytriton.records import dataclass
 from mytriton.target import MAX_GRID_YZ, Target
 from mytriton.types import PointerType, ScalarType, Type, bf16, f16, f32
 
-#: How a parameter passes an array: `struct` format and the fields made of address and number of elements.
-ArrayAbi = tuple[str, Callable[[int, int], tuple[int, ...]]]
-POINTER: ArrayAbi = ("Q", lambda address, size: (address,))
+
+@dataclass(frozen=True, slots=True)
+class ArrayAbi:
+    """How a parameter passes an array: `struct` format, and the fields as code of `address` and `size`, the number of
+    elements."""
+
+    format: str
+    packed: str
+
+    def fields(self, address: int, size: int) -> tuple[int, ...]:
+        """The fields of an array."""
+        return tuple(int(field) for field in self.packed.format(address=address, size=size).split(", "))
+
+
+POINTER = ArrayAbi("Q", "{address}")
 #: A 1-D memref descriptor, unpacked: allocated, aligned, offset, size, stride (MLIR, "LLVM IR Target", memref ABI).
-MEMREF: ArrayAbi = ("QQqqq", lambda address, size: (address, address, 0, size, 1))
+MEMREF = ArrayAbi("QQqqq", "{address}, {address}, 0, {size}, 1")
 
 _FORMATS = {"i1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q"}
 _FORMATS |= {"f8e4nv": "B", "f8e5": "B", "f16": "H", "bf16": "H", "f32": "f", "f64": "d"}
@@ -47,7 +60,7 @@ class CubinLauncher:
         arrays: ArrayAbi = POINTER,
         shared: int = 0,
     ) -> None:
-        formats = [arrays[0] if isinstance(t, PointerType) else _FORMATS[_scalar(t).name] for _, t in params]
+        formats = [arrays.format if isinstance(t, PointerType) else _FORMATS[_scalar(t).name] for _, t in params]
         # Native alignment is the C struct rule, which is how the driver lays parameters out.
         self.packer = struct.Struct("@" + "".join(formats))
         self.local = ParameterBuffer(self.packer.size)
@@ -61,7 +74,7 @@ class CubinLauncher:
         if 0 in grid:
             return
         check_grid(grid, self.target)
-        fields, values = self.arrays[1], list[Any]()
+        fields, values = self.arrays.fields, list[Any]()
         device, stream = None, 0
         for (param, number), arg in zip(self._numbers, args, strict=True):
             if number is None:
@@ -140,6 +153,19 @@ def refuse(error: Exception) -> NoReturn:
     raise kind(f"launching the kernel failed: {error}{driver.hint(status)}") from None
 
 
+def retry(error: Exception, device: int, *call: int) -> None:
+    """Launch once more what the driver refused, if the device's context was not current; else raise its `LaunchError`.
+    To ask for the context before each launch would cost more than most launches have to."""
+    if driver.current_context() == driver.primary_context(device):
+        refuse(error)
+    driver.use_device(device)
+    launch, _, failure = driver_calls()
+    try:
+        launch(*call)
+    except failure as again:
+        refuse(again)
+
+
 def _launch_kernel(
     function: int, grid: tuple[int, int, int], threads: int, shared: int, stream: int, extra: int | None
 ) -> None:
@@ -181,7 +207,7 @@ def _stream(library: str, device: int) -> int:
     """The stream on which the array's library works in this thread; the default stream for an unknown library."""
     module = sys.modules.get(library)
     if library == "cupy" and module is not None:
-        return int(module.cuda.get_current_stream().ptr)
+        return int(module.cuda.get_current_stream(device).ptr)
     if library == "torch" and module is not None:
         return int(module._C._cuda_getCurrentRawStream(device))
     return 0
