@@ -108,7 +108,7 @@ def test_probe(monkeypatch: pytest.MonkeyPatch, cuda: FakeCuda, state: str, reas
     found = device.probe.__wrapped__()
     assert (found.state, found.reason, found.driver) == (state, reason, (13, 0))
     if state == "ready":
-        assert [(d.name, d.chip) for d in found.devices] == [("NVIDIA Fake", "sm_90"), ("NVIDIA Fake", "sm_89")]
+        assert [(d.name, d.chip) for d in found.devices] == [("NVIDIA Fake", "sm_90a"), ("NVIDIA Fake", "sm_89")]
 
 
 def test_probe_without_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def test_probe_without_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_chip_of_a_device_is_the_best_whose_cubins_it_runs() -> None:
     chips = {c: device.Device("", c).chip for c in ((7, 5), (8, 7), (9, 0), (10, 3), (12, 1), (7, 0))}
     assert chips == {
-        (7, 5): "sm_75", (8, 7): "sm_86", (9, 0): "sm_90", (10, 3): "sm_100", (12, 1): "sm_120", (7, 0): None,
+        (7, 5): "sm_75", (8, 7): "sm_86", (9, 0): "sm_90a", (10, 3): "sm_100", (12, 1): "sm_120", (7, 0): None,
     }  # fmt: skip
 
 

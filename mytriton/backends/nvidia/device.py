@@ -23,8 +23,11 @@ class Device:
     @property
     def chip(self) -> str | None:
         """The best architecture of `CHIPS` whose cubins this device runs: same major number, minor not above its own
-        (CUDA programming guide, "Binary Compatibility"); None if there is none."""
+        (CUDA programming guide, "Binary Compatibility"); None if there is none. Hopper's is the one that has all of its
+        instructions, whose cubins run on it alone ("Architecture-Specific Features")."""
         major, minor = self.capability
+        if self.capability == (9, 0):
+            return "sm_90a"
         fitting = [n for n in range(minor + 1) if f"sm_{major}{n}" in CHIPS]
         return f"sm_{major}{fitting[-1]}" if fitting else None
 
