@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.launch [RUNS]
 
-On a GPU add what the driver takes (tests/benchmarks/gpu.py measures both together).
+On a GPU add what the driver takes (`python -m tests.benchmarks.gpu launch` measures both together).
 """
 
 from __future__ import annotations

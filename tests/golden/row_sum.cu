@@ -69,7 +69,9 @@ template <class T, int N> struct alignas(sizeof(T) * N) mt_vector { T at[N]; };
 template <int N, class T, class M, class O>
 __device__ void mt_load_if(bool wanted, T* to, const M* from, O other) {
     mt_vector<M, N> v;
+    #pragma unroll
+    for (int i = 0; i < N; ++i) v.at[i] = (M)other;
     if (wanted) v = *(const mt_vector<M, N>*)from;
     #pragma unroll
-    for (int i = 0; i < N; ++i) to[i] = wanted ? (T)v.at[i] : (T)other;
+    for (int i = 0; i < N; ++i) to[i] = (T)v.at[i];
 }

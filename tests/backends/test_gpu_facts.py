@@ -1,0 +1,77 @@
+"""What the machine code of memory-bound kernels must look like: facts of the cubin and of SASS, which need no GPU."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import pytest
+
+from mytriton import Compilation
+from tests.benchmarks.gpu_kernels import add_kernel, row_sum_kernel, softmax_kernel
+
+CHIPS = ("sm_80", "sm_90", "sm_100")
+BACKENDS = ("cuda", "mlir")
+ROWS = "*fp32:16, *fp32:16, i32:16, i32:16, 4096"
+KERNELS = {
+    "add": (add_kernel, "*fp32:16, *fp32:16, *fp32:16, i32:16, 4096"),
+    "softmax": (softmax_kernel, ROWS),
+    "row sum": (row_sum_kernel, ROWS),
+}
+INSTRUCTION = re.compile(r"\*/ \[([\d-]{6}) r[\d-] w([\d-]) \S+ s\d\d\] (?:@!?U?P\d+ )?([A-Z][\w.]*)")
+
+
+@lru_cache
+def compiled(name: str, backend: str, chip: str) -> Compilation:
+    """A kernel of blocks of 4096 elements, 4 warps: 32 elements a thread."""
+    kernel, signature = KERNELS[name]
+    return kernel.compile(signature, backend=backend, chip=chip)
+
+
+def instructions(compilation: Compilation) -> list[tuple[set[str], str, str]]:
+    """Of each instruction of the kernel: the barriers it waits for, the one that its result sets, and its name."""
+    text = compilation.stage("sass").text.split("\n__")[0]
+    return [({*waits} - {"-"}, sets, name) for waits, sets, name in INSTRUCTION.findall(text)]
+
+
+def count(compilation: Compilation, start: str) -> int:
+    return sum(name.startswith(start) for _, _, name in instructions(compilation))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("name", "loads", "stores"), [("add", 16, 8), ("softmax", 8, 8), ("row sum", 8, 0)])
+def test_memory_is_accessed_by_16_bytes(name: str, loads: int, stores: int, backend: str, chip: str) -> None:
+    made = compiled(name, backend, chip)
+    assert (count(made, "LDG"), count(made, "LDG.E.128")) == (loads, loads)
+    assert count(made, "STG.E.128") == stores
+    assert count(made, "STG") == max(stores, 1)  # the sum of a row is one element
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_registers_hold_everything(name: str, backend: str, chip: str) -> None:
+    made = compiled(name, backend, chip)
+    figures = made.stage("cubin").stats
+    assert (figures["spill_stores"], figures["spill_loads"], figures["stack"]) == (0, 0, 0)
+    assert count(made, "LDL") == count(made, "STL") == 0
+    assert figures["registers"] <= 96
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_load_waits_for_another(name: str, backend: str) -> None:
+    """All of them are on their way before something waits for the first: for the barrier that it sets."""
+    listing = instructions(compiled(name, backend, "sm_90"))
+    places = [i for i, (_, _, opcode) in enumerate(listing) if opcode.startswith("LDG")]
+    loaded: set[str] = set()
+    for waits, sets, opcode in listing[places[0] : places[-1] + 1]:
+        assert not waits & loaded, opcode
+        loaded |= {sets} if opcode.startswith("LDG") else set()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_reduction_takes_shuffles_and_one_pass_through_shared_memory(backend: str) -> None:
+    made = compiled("row sum", backend, "sm_90")
+    assert (count(made, "SHFL"), count(made, "STS"), count(made, "BAR")) == (5, 1, 1)
