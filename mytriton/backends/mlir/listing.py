@@ -71,13 +71,13 @@ def failing_row(text: str, where: str, message: str) -> int | None:
     """The row, in the listing of a module printed with debug information, of the operation that an error at location
     `where` is about; `message` may name it. None if there is no such row."""
     aliases, rows = _rows(text)
-    wanted = next(_places(where, {}), None)
+    wanted = next(places(where, {}), None)
     if wanted is None:
         return None
     found: list[int] = []
     listed: list[str] = []
     for row, location, opened in rows:
-        if next(_places(location, aliases), None) == wanted:
+        if next(places(location, aliases), None) == wanted:
             found += opened or [len(listed)]
         listed.append(row)
     named = re.search(r"'([a-z_]\w*(?:\.\w+)+)'", message)
@@ -111,13 +111,13 @@ def _linked(text: str, made_of: Line | None) -> Line:
 
 def origin(where: str, aliases: Mapping[str, str], source: Sequence[Line]) -> Line | None:
     """The source line a location leads to; of a fused location, the first part that leads to one."""
-    for number, _ in _places(where, aliases):
+    for number, _ in places(where, aliases):
         return source[number - 1] if 1 <= number <= len(source) else None
     return None
 
 
-def _places(where: str, aliases: Mapping[str, str]) -> Iterator[tuple[int, int]]:
-    """The lines and columns of the emitted text that a location names."""
+def places(where: str, aliases: Mapping[str, str]) -> Iterator[tuple[int, int]]:
+    """The lines and columns (from 1) of the text that was read which a location names."""
     seen: set[str] = set()
     pending = [where]
     while pending:

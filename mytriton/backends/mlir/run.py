@@ -99,16 +99,19 @@ def native_stderr() -> Iterator[Callable[[], str]]:
 
 
 class ModuleRun:
-    """One module on its way through named passes.
+    """One module on its way through named passes: that of the text `source`, or of the bytecode `given` which was made
+    of it.
 
-    `prefix` names the stages (`prefix/emit`, `prefix/<pass>`); `seconds` is what emitting the text took. After
+    `prefix` names the stages (`prefix/<first>`, `prefix/<pass>`); `seconds` is what emitting the text took. After
     `stages` is exhausted and `failed` is false, `module` is the lowered `mlir.ir.Module`, to be used under
     `with run.context:`. No reference to an operation may be kept across a stage: a pass may delete it.
     """
 
-    def __init__(self, source: Sequence[Line], *, prefix: str, seconds: float = 0.0) -> None:
-        self.source = tuple(source)
-        self.prefix = prefix
+    def __init__(
+        self, source: Sequence[Line], *, prefix: str, seconds: float = 0.0, first: str = "emit", given: bytes = b""
+    ) -> None:
+        self.source, self._given = tuple(source), given
+        self.prefix, self._first = prefix, first
         self.failed = False
         self.context: Any = None
         self.module: Any = None
@@ -118,7 +121,7 @@ class ModuleRun:
         self.listings = Listings()
 
     def stages(self, passes: Sequence[tuple[str, str]]) -> Iterator[Stage]:
-        """`prefix/emit`, then one stage for each (name, pipeline): the pipeline is that of `builtin.module(...)`.
+        """`prefix/<first>`, then one stage for each (name, pipeline): the pipeline is that of `builtin.module(...)`.
 
         Ends after a failed stage, whose diagnostics name the stage and carry the span of the operation at fault.
         """
@@ -137,7 +140,9 @@ class ModuleRun:
         from mlir import ir
 
         text = "\n".join(line.text for line in self.source)
-        stage = Stage(f"{self.prefix}/emit", "text", "mlir", artifact=text, make_lines=lambda: self.source)
+        stage = Stage(f"{self.prefix}/{self._first}", "text", "mlir", artifact=text, make_lines=lambda: self.source)
+        if given := self._given:
+            stage.make_lines = lambda: link_lines(self.listings.text(given), self.source)
         try:
             self.context = _prepared.pop()
         except IndexError:
@@ -147,7 +152,7 @@ class ModuleRun:
         self.context.attach_diagnostic_handler(self._report)
 
         def parse() -> None:
-            self.module = ir.Module.parse(text)
+            self.module = ir.Module.parse(self._given or text)
 
         with Clock() as clock:
             self._guarded(stage, parse)

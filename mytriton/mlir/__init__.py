@@ -1,0 +1,48 @@
+"""MLIR from Python: modules as values, passes one by one, schedules, functions on NumPy arrays.
+
+    module = mlir.read("saxpy.mlir")
+    run = module.run("canonicalize,func.func(cse)")         # or mlir.isolated.run(module, ...), in another process
+    for stage in run.run().stages: print(stage.name, stage.status, stage.seconds, stage.stats)
+    mlir.jit(run.result)["saxpy"](2.0, x, y)
+
+Needs the MLIR bindings, which are imported when something is first done with a module.
+"""
+
+from __future__ import annotations
+
+from mytriton.mlir import isolated
+from mytriton.mlir.jit import LOWERING, Function, Library, jit
+from mytriton.mlir.module import Module, Run, parse, read
+from mytriton.mlir.objects import Object, objects
+from mytriton.mlir.operations import QUERIES, Operation, query, walk
+from mytriton.mlir.passes import Option, Pass, registered
+from mytriton.mlir.pipeline import PipelineError, Step, joined, steps
+from mytriton.mlir.reproducing import reproducer
+from mytriton.mlir.schedule import apply
+
+__all__ = [
+    "LOWERING",
+    "QUERIES",
+    "Function",
+    "Library",
+    "Module",
+    "Object",
+    "Operation",
+    "Option",
+    "Pass",
+    "PipelineError",
+    "Run",
+    "Step",
+    "apply",
+    "isolated",
+    "jit",
+    "joined",
+    "objects",
+    "parse",
+    "query",
+    "read",
+    "registered",
+    "reproducer",
+    "steps",
+    "walk",
+]

@@ -1,0 +1,151 @@
+"""MLIR functions as Python functions on NumPy arrays, compiled for the processor they are called on.
+
+    double = jit(parse(text))["double"]
+    double(array)
+
+Arrays are passed as they are, by descriptors; numbers by value. What does not fit the function's types is refused
+before anything runs, as machine code would not notice.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from mytriton.diagnostics import LaunchError, MytritonError
+from mytriton.mlir import memref
+from mytriton.mlir.module import Module
+from mytriton.mlir.signature import ArrayType, NumberType, Signature, signatures
+
+#: From functions on memrefs, vectors and structured control flow to the LLVM dialect, for the processor at hand.
+LOWERING = (
+    "func.func(llvm-request-c-wrappers),convert-vector-to-scf,convert-linalg-to-loops,lower-affine,convert-scf-to-cf,"
+    "expand-strided-metadata,lower-affine,"
+    "convert-vector-to-llvm{enable-x86vector=true vector-contract-lowering=outerproduct},"
+    "convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,convert-index-to-llvm,finalize-memref-to-llvm,"
+    "convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts"
+)
+
+
+def jit(module: Module, pipeline: str = LOWERING, *, libraries: Sequence[str] = (), level: int = 3) -> Library:
+    """Lower a module by a pipeline and compile it at an optimization level of LLVM (0 to 3). `libraries` are paths of
+    shared libraries that it calls. Raises `CompileError` with the pass that failed, `MytritonError` if operations are
+    left that LLVM does not know."""
+    return Library(module, module.run(pipeline).result, libraries, level)
+
+
+class Library(Mapping[str, "Function"]):
+    """The compiled functions of a module, by name. Their code lives as long as any of them."""
+
+    def __init__(self, module: Module, lowered: Module, libraries: Sequence[str] = (), level: int = 3) -> None:
+        from mlir.execution_engine import ExecutionEngine
+
+        with lowered.native() as native:
+            if rest := _not_lowered(native):
+                raise MytritonError(f"these operations are not lowered to LLVM: {', '.join(rest)}")
+            self._engine = ExecutionEngine(native, opt_level=level, shared_libs=list(libraries))
+        self.lowered = lowered
+        found = signatures(module)
+        self._functions = MappingProxyType({name: Function(self._engine, s) for name, s in found.items()})
+
+    def __getitem__(self, name: str) -> Function:
+        return self._functions[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+
+class Function:
+    """One compiled function. Calling it releases the GIL."""
+
+    def __init__(self, engine: Any, signature: Signature) -> None:
+        self.signature = signature
+        self._engine = engine  # keeps the code
+        self._entry = engine.lookup(signature.name)
+
+    def __call__(self, *args: Any) -> Any:
+        """Run on NumPy arrays, in place, and numbers; what the function returns, arrays as copies. Raises `LaunchError`
+        for arguments that are not of its types."""
+        return self.bind(*args)()
+
+    def bind(self, *args: Any) -> Callable[[], Any]:
+        """A call with these arguments, checked and packed once."""
+        signature = self.signature
+        if len(args) != len(signature.arguments):
+            raise LaunchError(f"`{signature.name}` takes {len(signature.arguments)} arguments, got {len(args)}")
+        slots: list[Any] = []
+        for number, (type_, arg) in enumerate(zip(signature.arguments, args, strict=True)):
+            where = f"argument {number} of `{signature.name}`"
+            slots.append(_array(type_, arg, where) if isinstance(type_, ArrayType) else _number(type_, arg, where))
+        returned = _returned(signature)
+        # Arrays are handed back through pointers to descriptors, which come first; numbers through the last slot.
+        first = isinstance(signature.result, ArrayType)
+        every = [returned, *slots] if first else [*slots, *([] if returned is None else [returned])]
+        descriptors = [s for s in every if isinstance(s, ctypes.Array)]
+        held = {id(d): ctypes.pointer(d) for d in descriptors}
+        packed = (ctypes.c_void_p * max(1, len(every)))(
+            *(ctypes.addressof(held[id(s)]) if id(s) in held else ctypes.addressof(s) for s in every)
+        )
+        entry, finish = self._entry, _finish(signature, returned, slots)
+
+        def call(_keep: Any = (args, every, held)) -> Any:
+            entry(packed)
+            return finish() if finish is not None else None
+
+        return call
+
+
+def _array(type_: ArrayType, arg: Any, where: str) -> ctypes.Array[ctypes.c_int64]:
+    if not isinstance(arg, np.ndarray):
+        raise LaunchError(f"{where} must be a NumPy array ({type_}), got {type(arg).__name__}")
+    if problem := type_.refuses(arg):
+        raise LaunchError(f"{where} is {type_}; {problem}")
+    return memref.descriptor(arg)
+
+
+def _number(type_: NumberType, arg: Any, where: str) -> Any:
+    try:
+        return type_.packed(arg)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise LaunchError(f"{where} is {type_}; {error}") from None
+
+
+def _returned(signature: Signature) -> Any:
+    match signature.result:
+        case ArrayType() as type_:
+            return memref.empty(len(type_.shape))
+        case NumberType() as type_:
+            return type_.packed(0)
+    return None
+
+
+def _finish(signature: Signature, returned: Any, slots: Sequence[Any]) -> Callable[[], Any] | None:
+    match signature.result:
+        case NumberType() as number:
+            return lambda: number.unpacked(returned)
+        case ArrayType() as type_:
+            given = {slot[0] for slot in slots if isinstance(slot, ctypes.Array)}
+            free = ctypes.CDLL(None).free
+            free.argtypes, free.restype = [ctypes.c_void_p], None
+
+            def take() -> Any:
+                array = memref.taken(returned, type_.dtype)
+                if returned[0] not in given:  # the function allocated it
+                    free(returned[0])
+                return array
+
+            return take
+    return None
+
+
+def _not_lowered(native: Any) -> list[str]:
+    from mytriton.mlir.module import operations
+
+    return sorted(name for name in operations(native) if name.split(".")[0] not in ("llvm", "builtin"))

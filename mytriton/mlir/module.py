@@ -1,0 +1,173 @@
+"""MLIR modules as values: read from files, run through passes, looked at and handed on, without a context to care for.
+
+A `Module` is bytecode and the text it was read from, so it can be kept, compared and sent to another process. Native
+objects exist only inside `with module.native()`: they belong to a context of their own, and no reference to one of
+their operations may be used after it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mytriton.backends.mlir.listing import Listings, link_lines, places
+from mytriton.backends.mlir.run import ModuleRun, mlir_available
+from mytriton.diagnostics import BackendUnavailable
+from mytriton.mlir.pipeline import Step, steps
+from mytriton.records import dataclass
+from mytriton.source import SourceUnit, Span
+from mytriton.stage import Compilation, Line, Stage
+from mytriton.target import Target
+
+_WORD = re.compile(r"[%@!#^]?[\w.$-]+")
+#: The first stages of a run; those of the passes follow.
+READ = ("source", "mlir/parse")
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A verified module; `unit` is the text that its locations point into."""
+
+    unit: SourceUnit
+    bytecode: bytes
+
+    @property
+    def text(self) -> str:
+        """The module as MLIR prints it, without locations."""
+        return "\n".join(line.text for line in self.lines)
+
+    @property
+    def lines(self) -> list[Line]:
+        """The listing, each line with the span of the text it came from."""
+        return link_lines(Listings().text(self.bytecode), source_lines(self.unit.text))
+
+    @contextmanager
+    def native(self) -> Iterator[Any]:
+        """A `mlir.ir.Module` in a new context, which is current inside the `with`."""
+        with Listings().module(self.bytecode) as module:
+            yield module
+
+    def with_native(self, native: Any) -> Module:
+        """What a native module, such as one that was changed inside `with self.native()`, is now; raises
+        `mlir.ir.MLIRError` if it does not verify."""
+        native.operation.verify()
+        out = io.BytesIO()
+        native.operation.write_bytecode(out)
+        return Module(self.unit, out.getvalue())
+
+    def run(self, pipeline: str | Sequence[Step]) -> Run:
+        """Run passes one by one on this module; see `Run`."""
+        return Run(self.unit, pipeline, self.bytecode)
+
+
+class _Passes(ModuleRun):
+    """Findings stand at the column that MLIR says, as the text it read is the author's."""
+
+    def _span(self, where: str) -> Span | None:
+        for row, column in places(where, {}):
+            text = self.source[row - 1].text if row <= len(self.source) else ""
+            word = _WORD.match(text, column - 1)
+            return Span(row, column, row, word.end() + 1 if word else column + 1)
+        return None
+
+
+class Run(Compilation):
+    """A module on its way through passes: stages `source`, `mlir/parse` and `mlir/<pass>`, each with its time, listing,
+    operations and diagnostics, made as far as they are read. A failed pass ends them and keeps what came before.
+
+    A pass that kills the process kills this one: `isolated.run` does the same in another.
+    """
+
+    def __init__(self, unit: SourceUnit, pipeline: str | Sequence[Step], given: bytes = b"") -> None:
+        """`given` is the module if it is not just what the text says. Raises `PipelineError` for a text that is no list
+        of passes, and `BackendUnavailable` without MLIR."""
+        if reason := mlir_available():
+            raise BackendUnavailable(reason)
+        self.steps = steps(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
+        self.given, self._bytecode = given, given
+        names = stage_names(self.steps)
+        self._native = _Passes(source_lines(unit.text), prefix="mlir", first="parse", given=given)
+        super().__init__(unit.name, (unit,), None, Target(backend="mlir"), (*READ, *names), self._made(unit, names))
+
+    def _made(self, unit: SourceUnit, names: Sequence[str]) -> Iterator[Stage]:
+        lines = self._native.source
+        yield Stage("source", "source", "mlir", artifact=unit.text, make_lines=lambda: lines)
+        passes = [(n.removeprefix("mlir/"), s.pipeline) for n, s in zip(names, self.steps, strict=True)]
+        before: dict[str, int] = {}
+        for stage in self._native.stages(passes):
+            after = operations(self._native.module) if stage.ok else before
+            stage.stats = {"ops": sum(after.values()), "before": sum((before or after).values())}
+            before, self._bytecode = after, self._native.bytecode
+            yield stage
+
+    @property
+    def bytecode(self) -> bytes:
+        """The module after the last stage that worked; empty if the text could not be read."""
+        return self._bytecode
+
+    @property
+    def result(self) -> Module:
+        """The module after all passes; raises `CompileError` if one failed."""
+        self.run()
+        self.raise_if_failed()
+        return Module(self.units[0], self._bytecode)
+
+
+def read(path: str | Path) -> Module:
+    """The module in a file, text or bytecode; raises `OSError`, or `CompileError` with the line at fault."""
+    path = Path(path)
+    content = path.read_bytes()
+    if content.startswith(b"ML\xefR"):
+        text = Listings().text(content)
+        return Module(SourceUnit(str(path), path.stem, 1, text), content)
+    return parse(content.decode(), str(path))
+
+
+def parse(text: str, path: str = "<text>") -> Module:
+    """The module that a text describes; raises `CompileError` with the line at fault."""
+    return Run(SourceUnit(path, Path(path).stem, 1, text), "").result
+
+
+def operations(native: Any) -> dict[str, int]:
+    """How many operations of each name a native module holds, itself not counted."""
+    from mlir import ir
+
+    counts: dict[str, int] = {}
+
+    def visit(op: Any) -> Any:
+        counts[op.name] = counts.get(op.name, 0) + 1
+        return ir.WalkResult.ADVANCE
+
+    with native.context:
+        native.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    counts["builtin.module"] -= 1
+    return {name: count for name, count in counts.items() if count}
+
+
+def source_lines(text: str) -> list[Line]:
+    """The rows of a text, each with the span of what stands in it."""
+    rows = text.split("\n")
+    return [Line(row, _span(row, number)) for number, row in enumerate(rows, 1)]
+
+
+def stage_names(passes: Sequence[Step]) -> tuple[str, ...]:
+    """The stage of each pass: `mlir/` and where it runs; the second of one name is `... (2)`."""
+    names: list[str] = []
+    for step in passes:
+        name = base = f"mlir/{Step(step.name, '', step.nest).pipeline}"
+        count = 1
+        while name in names:
+            count += 1
+            name = f"{base} ({count})"
+        names.append(name)
+    return tuple(names)
+
+
+def _span(row: str, number: int) -> Span | None:
+    stripped = row.strip()
+    start = len(row) - len(row.lstrip()) + 1
+    return Span(number, start, number, start + len(stripped)) if stripped else None

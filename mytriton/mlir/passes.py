@@ -1,0 +1,85 @@
+"""The passes that MLIR has: names, what they are for and their options, as `mlir-opt --help` prints them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from mytriton.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PASS = re.compile(r"^  --(\S+) +-   (.*)$")
+_OPTION = re.compile(r"^    --?(\w[^\s=]*)(?:[= ](<[^>]*>))? +- ?(.*)$")
+_VALUE = re.compile(r"^    =(\S+) +-   (.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a pass: `name=value`. `type` is as MLIR prints it (`<uint>`; '' is a flag, `true` or `false`);
+    `values` are those it may have if they are listed."""
+
+    name: str
+    type: str
+    help: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A registered pass."""
+
+    name: str
+    help: str
+    options: tuple[Option, ...] = ()
+
+
+@cache
+def registered() -> Mapping[str, Pass]:
+    """All passes by name, in alphabetical order. Takes about 20 ms once; raises ImportError without the bindings."""
+    return MappingProxyType({p.name: p for p in parse(_printed())})
+
+
+def parse(text: str) -> Iterator[Pass]:
+    """The passes of a text that MLIR's `printRegisteredPasses` wrote."""
+    name, about, options = "", "", list[Option]()
+    for row in text.splitlines():
+        if found := _PASS.match(row):
+            if name:
+                yield Pass(name, about, tuple(options))
+            name, about, options = found[1], found[2].strip(), []
+        elif found := _VALUE.match(row):
+            last = options.pop()
+            options.append(Option(last.name, last.type, last.help, (*last.values, found[1])))
+        elif found := _OPTION.match(row):
+            options.append(Option(found[1], found[2] or "", found[3].strip()))
+    if name:
+        yield Pass(name, about, tuple(options))
+
+
+def _printed() -> str:
+    """What MLIR prints on descriptor 1. Only C++ has that function, and the one that empties its buffer; the
+    libraries export their mangled names."""
+    from mlir import _mlir_libs
+    from mlir._mlir_libs import _mlirRegisterEverything  # noqa: F401  (its import registers them)
+    from mlir.passmanager import PassManager  # noqa: F401
+
+    library = ctypes.CDLL(str(Path(_mlir_libs.__file__).parent / "libMLIRPythonCAPI.so"))
+    library._ZN4llvm4outsEv.restype = ctypes.c_void_p
+    with open(os.memfd_create("passes"), "w+b") as file:
+        saved = os.dup(1)
+        try:
+            os.dup2(file.fileno(), 1)
+            library._ZN4mlir21printRegisteredPassesEv()
+            library._ZN4llvm11raw_ostream14flush_nonemptyEv(ctypes.c_void_p(library._ZN4llvm4outsEv()))
+        finally:
+            os.dup2(saved, 1)
+            os.close(saved)
+        file.seek(0)
+        return file.read().decode()

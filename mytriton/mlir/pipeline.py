@@ -1,0 +1,125 @@
+"""Pipeline texts, taken apart into passes that run one by one.
+
+`builtin.module(canonicalize,gpu.module(gpu.func(cse),strip-debuginfo))` is the steps `canonicalize`,
+`gpu.module(gpu.func(cse))` and `gpu.module(strip-debuginfo)`: each is a pipeline for `builtin.module(...)` of its own.
+MLIR runs a nested list on one operation after the other; step by step each pass meets all of them before the next does.
+That is the same for passes that only change the operation they are given, which is all they may do (MLIR, "Pass
+Infrastructure").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mytriton.diagnostics import MytritonError
+from mytriton.records import dataclass
+
+_OPENING = {"(": ")", "{": "}", "[": "]"}
+_ROOT = "builtin.module"
+
+
+class PipelineError(MytritonError):
+    """A pipeline text that cannot be taken apart; `column` (from 1) is where."""
+
+    def __init__(self, message: str, text: str, column: int) -> None:
+        super().__init__(f"{message}\n{text}\n{' ' * (column - 1)}^")
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pass: its `name`, its `options` (without braces), the operations it is nested in below `builtin.module`, and
+    the column (from 1) at which it stands in the text."""
+
+    name: str
+    options: str = ""
+    nest: tuple[str, ...] = ()
+    column: int = 1
+
+    @property
+    def pipeline(self) -> str:
+        """What to run inside `builtin.module(...)`."""
+        text = f"{self.name}{{{self.options}}}" if self.options else self.name
+        for anchor in reversed(self.nest):
+            text = f"{anchor}({text})"
+        return text
+
+
+def steps(text: str) -> tuple[Step, ...]:
+    """The passes of a pipeline in order, whether `builtin.module(...)` is around them or not; none of an empty text.
+    Raises `PipelineError` where brackets or names are missing; whether there are such passes only MLIR knows."""
+    return tuple(_steps(text, 0, len(text), ()))
+
+
+def joined(parts: tuple[Step, ...]) -> str:
+    """The pipeline of these passes, as `mlir-opt --pass-pipeline` takes it; neighbours in the same nest share it."""
+    return f"{_ROOT}({_joined([(part.nest, part) for part in parts])})"
+
+
+def _joined(parts: list[tuple[tuple[str, ...], Step]]) -> str:
+    texts: list[str] = []
+    while parts:
+        nest, step = parts[0]
+        if not nest:
+            texts.append(Step(step.name, step.options).pipeline)
+            del parts[0]
+            continue
+        count = next((i for i, (other, _) in enumerate(parts) if other[:1] != nest[:1]), len(parts))
+        texts.append(f"{nest[0]}({_joined([(other[1:], inner) for other, inner in parts[:count]])})")
+        del parts[:count]
+    return ",".join(texts)
+
+
+def _steps(text: str, start: int, end: int, nest: tuple[str, ...]) -> Iterator[Step]:
+    for first, last in _items(text, start, end):
+        head = first
+        while head < last and text[head] not in "({":
+            head += 1
+        name = text[first:head].strip()
+        if not name:
+            raise PipelineError("a pass has no name", text, first + 1)
+        rest = text[head:last].strip()
+        if not rest:
+            yield Step(name, "", nest, first + 1)
+            continue
+        closing = _closing(text, head, last)
+        if text[closing + 1 : last].strip():
+            raise PipelineError(f"a comma is missing after `{text[first : closing + 1]}`", text, closing + 2)
+        if text[head] == "{":
+            yield Step(name, text[head + 1 : closing].strip(), nest, first + 1)
+        else:
+            yield from _steps(text, head + 1, closing, nest if not nest and name == _ROOT else (*nest, name))
+
+
+def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where the parts between commas stand, without the blanks around them."""
+    if not text[start:end].strip():
+        return
+    at = first = start
+    while at <= end:
+        if at == end or text[at] == ",":
+            while first < at and text[first].isspace():
+                first += 1
+            yield first, at
+            first = at + 1
+        elif text[at] in _OPENING:
+            at = _closing(text, at, end)
+        elif text[at] in _OPENING.values():
+            raise PipelineError(f"`{text[at]}` closes nothing", text, at + 1)
+        at += 1
+
+
+def _closing(text: str, opening: int, end: int) -> int:
+    """Where the bracket at `opening` is closed."""
+    expected: list[tuple[str, int]] = []
+    for at in range(opening, end):
+        c = text[at]
+        if c in _OPENING:
+            expected.append((_OPENING[c], at))
+        elif c in _OPENING.values():
+            if c != expected[-1][0]:
+                raise PipelineError(f"`{c}` stands where `{expected[-1][0]}` is expected", text, at + 1)
+            expected.pop()
+            if not expected:
+                return at
+    raise PipelineError(f"`{text[expected[-1][1]]}` is never closed", text, expected[-1][1] + 1)

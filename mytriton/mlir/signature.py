@@ -1,0 +1,147 @@
+"""The types of a module's functions, and what may be passed for them."""
+
+from __future__ import annotations
+
+import ctypes
+from math import prod
+from typing import Any, TypeAlias
+
+import ml_dtypes
+import numpy as np
+
+from mytriton.diagnostics import MytritonError
+from mytriton.mlir.module import Module
+from mytriton.records import dataclass
+
+#: Element types by MLIR's names, as NumPy holds them. Signs are the operations' business in MLIR.
+DTYPES: dict[str, tuple[np.dtype[Any], ...]] = {
+    "i1": (np.dtype(bool),),
+    **{f"i{bits}": (np.dtype(f"i{bits // 8}"), np.dtype(f"u{bits // 8}")) for bits in (8, 16, 32, 64)},
+    "index": (np.dtype(np.int64), np.dtype(np.uint64)),
+    "f16": (np.dtype(np.float16),),
+    "bf16": (np.dtype(ml_dtypes.bfloat16),),
+    "f32": (np.dtype(np.float32),),
+    "f64": (np.dtype(np.float64),),
+    "f8E4M3FN": (np.dtype(ml_dtypes.float8_e4m3fn),),
+    "f8E5M2": (np.dtype(ml_dtypes.float8_e5m2),),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """`memref<4x?xf32>`: extents, None where any will do; whether elements must be in row-major order."""
+
+    text: str
+    element: str
+    shape: tuple[int | None, ...]
+    contiguous: bool
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What arrays of this type hold, where one is made."""
+        return DTYPES[self.element][0]
+
+    def refuses(self, array: np.ndarray[Any, Any]) -> str:
+        """Why an array cannot be passed, and what would do; '' if it can."""
+        if array.dtype not in DTYPES[self.element]:
+            return f"the array holds {array.dtype}; use .astype({DTYPES[self.element][0]})"
+        if array.ndim != len(self.shape):
+            return f"the array has {array.ndim} axes"
+        if any(want not in (None, have) for want, have in zip(self.shape, array.shape, strict=True)):
+            return f"the array is of shape {array.shape}"
+        if self.contiguous and not array.flags.c_contiguous:
+            return "the array is not contiguous; pass a copy, or give the memref a strided layout"
+        return "" if array.flags.aligned else "the array is not aligned to its elements; pass a copy"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class NumberType:
+    """An integer, `index` or float."""
+
+    text: str
+
+    def packed(self, number: Any) -> Any:
+        """The number as it lies in memory; raises TypeError, ValueError or OverflowError if it is none of this type."""
+        dtype = DTYPES[self.text][0]
+        array = np.asarray(number)
+        if array.shape != ():
+            raise TypeError(f"got an array of shape {array.shape}")
+        if dtype.kind in "iu":
+            if array.dtype.kind not in "iub":
+                raise TypeError(f"got {array.dtype}")
+            value, bits = int(array), dtype.itemsize * 8
+            if not -(1 << bits - 1) <= value < 1 << bits:
+                raise OverflowError(f"{value} does not fit")
+            raw = (value % (1 << bits)).to_bytes(dtype.itemsize, "little")
+        else:
+            raw = array.astype(dtype).tobytes()
+        return ctypes.c_uint64(int.from_bytes(raw, "little"))
+
+    def unpacked(self, memory: Any) -> Any:
+        """The Python number in memory."""
+        dtype = DTYPES[self.text][0]
+        return np.frombuffer(memory, dtype, 1)[0].item()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Type: TypeAlias = "ArrayType | NumberType"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A function's name, the types of its arguments, and that of its result, if it has one."""
+
+    name: str
+    arguments: tuple[Type, ...]
+    result: Type | None
+
+
+def signatures(module: Module) -> dict[str, Signature]:
+    """Those of the functions that have a body and are not private; raises `MytritonError` for a type that no argument
+    here can be."""
+    from mlir import ir
+
+    found: dict[str, Signature] = {}
+    with module.native() as native:
+        for view in native.body.operations:
+            op = view.operation
+            if op.name != "func.func" or not op.regions[0].blocks:
+                continue
+            if "sym_visibility" in op.attributes and str(op.attributes["sym_visibility"]) == '"private"':
+                continue
+            name = ir.StringAttr(op.attributes["sym_name"]).value
+            type_ = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+            results = [_type(t, f"result of `{name}`") for t in type_.results]
+            if len(results) > 1:
+                raise MytritonError(f"`{name}` returns {len(results)} values; return one, and write others to memrefs")
+            arguments = tuple(_type(t, f"argument {i} of `{name}`") for i, t in enumerate(type_.inputs))
+            found[name] = Signature(name, arguments, results[0] if results else None)
+    return found
+
+
+def _type(native: Any, where: str) -> Type:
+    from mlir import ir
+
+    text = str(native)
+    if text in DTYPES:
+        return NumberType(text)
+    if isinstance(native, ir.MemRefType) and str(native.element_type) in DTYPES:
+        shape = tuple(None if native.is_dynamic_dim(i) else native.get_dim_size(i) for i in range(native.rank))
+        return ArrayType(text, str(native.element_type), shape, _row_major(native))
+    raise MytritonError(f"{where} is {text}, for which no NumPy array or number can be passed")
+
+
+def _row_major(native: Any) -> bool:
+    """Whether the layout says that the elements are in row-major order with nothing between."""
+    from mlir import ir
+
+    if ir.AffineMapAttr.get(ir.AffineMap.get_identity(native.rank)) == native.layout:
+        return True
+    strides, offset = native.get_strides_and_offset()
+    shape = [native.get_dim_size(i) for i in range(native.rank)]
+    return offset == 0 and list(strides) == [prod(shape[i + 1 :]) for i in range(native.rank)]
