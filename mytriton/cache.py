@@ -2,7 +2,8 @@
 
 One file a result, named by the digest of everything it depends on. A file is written under another name and renamed,
 begins with the digest of its content, and is ignored if that is wrong: whatever a crash, another process or a full disk
-leaves behind costs a compilation, never an error or a wrong result. Nothing in a file is ever executed or unpickled.
+leaves behind costs a compilation, never an error or a wrong result. Nothing is unpickled; the folder is its owner's
+alone, as code that is kept there runs.
 
 `MYTRITON_CACHE_DIR` names the folder (by default the user's cache folder; an empty string turns the cache off), and
 `MYTRITON_CACHE_MB` its size. What was used longest ago is deleted first; between two clean-ups the folder may grow over

@@ -76,7 +76,8 @@ class JITFunction:
         self.examples: list[ExampleCase] = []
         self.live = LiveKernel(function, unspecialized)
         self._shapes: dict[Any, CallShape] = {}
-        self._quick = Quick(self.live, self._slowly)
+        self._latest: Callable[..., LaunchResult]
+        self._quick = Quick(self.live, self._slowly, self)
         self._cache: dict[Any, Entry] = {}
         self._lock = threading.Lock()
 
@@ -111,9 +112,12 @@ class JITFunction:
 
     def __getitem__(self, grid: Any) -> Callable[..., LaunchResult]:
         """A launcher for `grid`: an int, up to three ints, or a function of the arguments by name giving these."""
+        return self._bound(grid)
+
+    def _bound(self, grid: Any) -> Callable[..., LaunchResult]:
         if grid is None:  # which no method can be bound to
             raise LaunchError("a grid is an int, a tuple of up to three, or a function that gives these; got None")
-        return MethodType(self._quick.latest, grid)  # is made, and calls, faster than a `functools.partial`
+        return MethodType(self._latest, grid)  # is made, and calls, faster than a `functools.partial`
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         raise LaunchError(
@@ -155,7 +159,7 @@ class JITFunction:
     # --- launching ---
 
     def _launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
-        return self._quick.latest(grid, *args, **keywords)
+        return self._latest(grid, *args, **keywords)
 
     def _slowly(self, grid: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> LaunchResult:
         """A launch that no short way is known for."""

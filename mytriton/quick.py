@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mytriton.backends.base import Launcher
@@ -25,13 +26,17 @@ _CHANGES = 8
 
 class Quick:
     """`latest` launches (grid, then the call's arguments) the quick way if the call is of the form that was learnt
-    last. Forms that have none go the `long` way."""
+    last. Forms that have none go the `long` way. `kernel`
+    gets `latest`, too, which is what its subscripts bind."""
 
-    def __init__(self, live: LiveKernel, long: Long) -> None:
-        self._live, self._long = live, long
+    def __init__(self, live: LiveKernel, long: Long, kernel: Any) -> None:
+        self._live, self._long, self._kernel = live, long, kernel
         self._binders: dict[Form, Binder | None] = {}
         self._changes: dict[Form, int] = {}
-        self.latest: Callable[..., LaunchResult] = self.launch
+        self._publish(self.launch)
+
+    def _publish(self, latest: Callable[..., LaunchResult]) -> None:
+        self.latest = self._kernel._latest = latest
 
     def clear(self) -> None:
         """Forget everything."""
@@ -40,7 +45,7 @@ class Quick:
                 binder.forget()  # whoever holds its launch
         self._binders.clear()
         self._changes.clear()
-        self.latest = self.launch
+        self._publish(self.launch)
 
     def launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
         """A launch of any form."""
@@ -59,7 +64,8 @@ class Quick:
         result: LaunchResult,
     ) -> None:
         """A launch of `kernel` went well the long way: its like may go the short one. `runtime` are its parameters."""
-        from mytriton.backends.nvidia.launch import CubinLauncher  # which needs NumPy, as whoever has arrays
+        from mytriton.backends.nvidia import native  # for those who launch on a GPU, as the next
+        from mytriton.backends.nvidia.launch import CubinLauncher
 
         if not isinstance(launcher, CubinLauncher):
             return
@@ -73,8 +79,19 @@ class Quick:
             if binder is None:
                 self._changes[form] = _CHANGES + 1  # there will never be one
                 return
-        self.latest = binder.launch
+            native.use(self)
+        self._publish(binder.launch)
         binder.learn(args, keywords, launcher, runtime, result)
+
+    def quicken(self, module: ModuleType) -> None:
+        """Launch by the code in C from now on."""
+        kind = type(self._kernel)
+        kind.__getitem__ = module.subscript_of(kind)
+        for binder in filter(None, list(self._binders.values())):
+            latest = self.latest == binder.launch
+            binder.quicken(module)
+            if latest:
+                self._publish(binder.launch)
 
     def _other(self, grid: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> LaunchResult:
         """A launch of another form than the latest."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import hypothesis
 import pytest
@@ -49,3 +50,12 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def run(request: pytest.FixtureRequest) -> Runner:
     """Launches kernels on the backend of the test; parametrised by `@on_every_backend`."""
     return runner(request.param)
+
+
+@pytest.fixture(scope="session")
+def in_c() -> ModuleType:
+    """The code in C that launches again, if it can be compiled here."""
+    from mytriton.backends.nvidia import native
+
+    module = native.load(native.compiled()) if native.possible() else None
+    return module or pytest.skip("no C compiler, or no headers of Python")

@@ -18,7 +18,7 @@ import mytriton
 import mytriton.language as tl
 from mytriton import LaunchError, options
 from mytriton.backends.cuda.backend import CudaBackend
-from mytriton.backends.nvidia import binder, device, driver
+from mytriton.backends.nvidia import binder, device, driver, native
 from mytriton.backends.nvidia.launch import MEMREF, CubinLauncher
 from tests.backends.gpu_stand_ins import Array, DriverError, Machine, Tensor
 
@@ -36,9 +36,18 @@ def scale(x, y, n, bias=0.5, flag=None, BLOCK: tl.constexpr = 8):
     tl.store(y + offs, helper(tl.load(x + offs, mask=offs < n, other=0)) * FACTOR + bias, mask=offs < n)
 
 
-@pytest.fixture(autouse=True)
-def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
+@pytest.fixture(autouse=True, params=["Python", "C"])
+def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     made = Machine()
+    state = native.State()
+    monkeypatch.setattr(native, "STATE", state)
+    monkeypatch.setattr(mytriton.JITFunction, "__getitem__", mytriton.JITFunction.__getitem__)
+    state.begun = True
+    if request.param == "C":
+        state.module = request.getfixturevalue("in_c")
+        functions = made.in_c()
+        addresses = tuple(ctypes.cast(function, ctypes.c_void_p).value for function in functions)
+        monkeypatch.setattr(driver, "addresses", lambda: addresses)
     found = device.Probe("ready", (device.Device("stand-in", (9, 0)),) * 2, (13, 0))
     for module in (options, binder):
         monkeypatch.setattr(module, "probe", lambda: found)
@@ -64,6 +73,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(CubinLauncher, "__call__", long)
     monkeypatch.setattr(CudaBackend, "load", load)
     scale.clear_cache()
+    made.by_c = request.param == "C"
     yield made
     scale.clear_cache()
 
@@ -95,6 +105,8 @@ def test_the_short_way_asks_of_the_driver_what_the_long_one_does(machine, args, 
     assert first == (100, 1100, (2, 3, 1, 32 * keywords.get("num_warps", 4), 1, 1, 0), 7, struct.pack(layout, *values))
     assert machine.long == (3 if 2**63 in args else 1)  # so large a number always goes the long way
     assert all(r.ran and r.compilation is results[0].compilation for r in results)
+    one_library = len({type(a) for a in (*args, *keywords.values()) if isinstance(a, (Array, Tensor))}) == 1
+    assert machine.native == (2 if machine.by_c and one_library and 2**63 not in args else 0)
 
 
 def variations() -> list[tuple[tuple[Any, ...], dict[str, Any]]]:

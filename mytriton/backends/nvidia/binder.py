@@ -12,11 +12,13 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 from mytriton.arrays import in_whole_elements
 from mytriton.backends.nvidia import driver
 from mytriton.backends.nvidia.device import probe
+from mytriton.backends.nvidia.forms import Form
 from mytriton.backends.nvidia.launch import ArrayAbi, CubinLauncher, driver_calls, retry
 from mytriton.frontend.kernel import MISSING
 from mytriton.frontend.read import Watched
@@ -149,6 +151,8 @@ class Binder:
     ) -> None:
         if any(name.startswith("_") for name in keywords):
             raise LookupError("names that begin with `_` are ours")
+        if "backend" not in keywords:
+            watched = [(_environment, _BACKEND, _environment.get(_BACKEND, MISSING)), *watched]
         self._arrays = arrays
         self._known: dict[Any, Any] = {}
         call, current, failure = driver_calls()
@@ -156,11 +160,9 @@ class Binder:
             "_known": self._known, "_long": long, "_whole": in_whole_elements, "_extents": _extents,
             "_missing": MISSING, "_call": call, "_current": current, "_failure": failure, "_retry": retry,
             "_use_device": driver.use_device, "_other": other, "_given": _given, "_absent": _ABSENT,
-            "_unpackable": (struct.error, OverflowError), "_environment": _environment.get, "_BACKEND": _BACKEND,
-            "_backend": _environment.get(_BACKEND), "_contexts": driver.primary_context,
+            "_unpackable": (struct.error, OverflowError), "_contexts": driver.primary_context,
         }  # fmt: skip
-        fresh = [] if "backend" in keywords else ["_environment(_BACKEND) == _backend"]
-        fresh += [self._unchanged(number, *watch) for number, watch in enumerate(watched)]
+        fresh = [self._unchanged(number, *watch) for number, watch in enumerate(watched)]
         positional = [f"_{i}" for i in range(len(args))]
         values = dict(zip(shape.names, (*args, *keywords.values()), strict=False))
         names = dict(zip(values, (*positional, *keywords), strict=True))
@@ -212,6 +214,11 @@ class Binder:
         )
         exec(compile(source, "<mytriton binder>", "exec"), self._space)
         self.launch: Callable[..., LaunchResult] = self._space["launch"]
+        of_types = [type(value) for value in (*args, *keywords.values())]
+        try:
+            self._form: Form | None = Form(shape, of_types, len(args), tuple(keywords), watched, arrays, several)
+        except LookupError:
+            self._form = None
 
     def _unchanged(self, number: int, owner: Any, name: str, value: Any) -> str:
         """The code that looks whether something outside is what it was."""
@@ -222,9 +229,16 @@ class Binder:
         self._space[f"_o{number}"] = owner
         return f"_o{number}.{name} is _v{number}"
 
+    def quicken(self, module: ModuleType) -> None:
+        """Launch by the code in C from now on."""
+        if self._form is not None and self.launch is self._space["launch"]:
+            self.launch = self._form.made(module, self.launch)
+
     def forget(self) -> None:
         """Have all such calls go the long way."""
         self._known.clear()
+        if self._form is not None:
+            self._form.forget()
 
     @property
     def fresh(self) -> bool:
@@ -244,6 +258,8 @@ class Binder:
         limits = target.max_programs, target.threads, launcher.shared
         pack = launcher.packer.pack_into, launcher.local
         self._known[key] = (launcher.function(device), device, *limits, *pack, result)
+        if self._form is not None:
+            self._form.learn((*args, *keywords.values()), launcher, device, result)
 
 
 #: What stands for an argument that was not given.

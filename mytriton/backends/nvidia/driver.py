@@ -69,6 +69,15 @@ def current_context() -> int:
     return current.value or 0
 
 
+def addresses() -> tuple[int, int]:
+    """Where cuLaunchKernel and cuCtxGetCurrent are, for code in C."""
+    cuda = library()
+    launch, current = (
+        ctypes.cast(function, ctypes.c_void_p).value for function in (cuda.cuLaunchKernel, cuda.cuCtxGetCurrent)
+    )
+    return launch or 0, current or 0
+
+
 def use_device(device: int) -> None:
     """Make the device's primary context current in this thread (a thread that CuPy has not used yet has none)."""
     context = primary_context(device)

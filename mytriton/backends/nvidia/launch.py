@@ -60,9 +60,9 @@ class CubinLauncher:
         arrays: ArrayAbi = POINTER,
         shared: int = 0,
     ) -> None:
-        formats = [arrays.format if isinstance(t, PointerType) else _FORMATS[_scalar(t).name] for _, t in params]
+        self.formats = [arrays.format if isinstance(t, PointerType) else _FORMATS[_scalar(t).name] for _, t in params]
         # Native alignment is the C struct rule, which is how the driver lays parameters out.
-        self.packer = struct.Struct("@" + "".join(formats))
+        self.packer = struct.Struct("@" + "".join(self.formats))
         self.local = ParameterBuffer(self.packer.size)
         self.target, self.arrays, self.shared = target, arrays, shared
         self._cubin, self._name = cubin, name

@@ -1,0 +1,141 @@
+"""Forms of calls for the code in C (`native/form.c`): what it needs to know of one, and of each launch it learns."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from mytriton.backends.nvidia import driver
+from mytriton.backends.nvidia.launch import MEMREF, ArrayAbi, CubinLauncher
+from mytriton.frontend.kernel import MISSING
+from mytriton.frontend.read import Watched
+from mytriton.launched import LaunchResult
+from mytriton.repeat import CallShape
+
+#: What C is told of an argument: its kind, by its type.
+_KINDS: dict[type, str] = {int: "i", float: "f", bool: "b", type(None): "n"}
+#: The `struct` format that C packs each kind in, for what `_number` gives it.
+_PACKED = {("i", 0): "i", ("i", 1): "i", ("i", 2): "q", ("i", 3): "q", ("f", 0): "f", ("b", 0): "?"}
+#: Of which dtypes a tensor may be lazily negated: those of the parts of complex numbers.
+_NEGATED = ("torch.float16", "torch.float32", "torch.float64")
+
+
+class Form:
+    """Calls of one form: arguments of these types, the first `positional` by position, the others by `keywords`. Raises
+    `LookupError` for those that C does not do."""
+
+    def __init__(
+        self,
+        shape: CallShape,
+        types: Sequence[type],
+        positional: int,
+        keywords: Sequence[str],
+        watched: Sequence[Watched],
+        arrays: ArrayAbi,
+        several: bool,
+    ) -> None:
+        self._shape = shape
+        given = dict(zip(shape.names, types, strict=False))
+        self._kinds = {
+            name: "c" if name in shape.constants else _KINDS.get(type_, "a") for name, type_ in given.items()
+        }
+        found = {given[name] for name, kind in self._kinds.items() if kind == "a"}
+        if len(found) != 1:
+            raise LookupError("arrays of several libraries")
+        self._defaults = {name: value for name, value in shape.defaults.items() if name not in given}
+        for name, value in self._defaults.items():
+            self._kinds[name] = "c" if name in shape.constants else _KINDS[type(value)]
+        self._given = tuple(given)
+        numbers = {name: number for number, name in enumerate(given)}
+        meta = tuple(numbers.get(name, (self._defaults.get(name),)) for name in shape.params)
+        kinds = "".join(self._kinds[name] for name in given).encode()
+        torch, stream, attributes = _library(*found)
+        self._config = (
+            positional, tuple(keywords), tuple(types), kinds, tuple(map(_watch, watched)), tuple(shape.params), meta,
+            stream, attributes, torch, arrays is MEMREF, several,
+        )  # fmt: skip
+        self._learnt: list[tuple[Any, ...]] = []
+        self._native: Any = None
+
+    def made(self, module: ModuleType, fallback: Callable[..., LaunchResult]) -> Callable[..., LaunchResult]:
+        """What launches such calls by C, and all others by `fallback`."""
+        native = module.Form(fallback, *self._config, *driver.addresses())
+        for learnt in self._learnt:
+            native.learn(*learnt)
+        self._native = native
+        launch: Callable[..., LaunchResult] = native
+        return launch
+
+    def forget(self) -> None:
+        """Have all such calls go to the fallback."""
+        self._learnt.clear()
+        if self._native is not None:
+            self._native.forget()
+
+    def learn(self, values: Sequence[Any], launcher: CubinLauncher, device: int, result: LaunchResult) -> None:
+        """Launch calls like this one, of these arguments, from now on."""
+        by_name = {**self._defaults, **dict(zip(self._given, values, strict=True))}
+        places = dict.fromkeys(self._given, (0, 0, 0, 0))
+        formats, before, fixed = iter(launcher.formats), "@", list[Any]()
+        for name in self._shape.params:
+            kind, value = self._kinds[name], by_name[name]
+            if kind in "cn":
+                continue
+            number, format_ = _number(kind, value), next(formats)
+            if kind != "a" and _PACKED.get((kind, number)) != format_:
+                return  # a number that is too large for C's
+            offset = struct.calcsize(f"{before}0{format_[0]}")
+            before += format_
+            fixed += [value] if name in self._defaults else [0] * len(format_)
+            plain = str(getattr(value, "dtype", "")) not in _NEGATED
+            places[name] = number, offset, getattr(value, "itemsize", 0), plain
+        expected = (
+            value.dtype if self._kinds[n] == "a" else value for n, value in zip(self._given, values, strict=True)
+        )
+        target = launcher.target
+        learnt = (
+            tuple(expected), tuple(places[name] for name in self._given),
+            launcher.function(device), driver.primary_context(device), device,
+            target.max_programs, target.threads, launcher.shared, launcher.packer.pack(*fixed), result,
+        )  # fmt: skip
+        self._learnt = [*self._learnt[-7:], learnt]
+        if self._native is not None:
+            self._native.learn(*learnt)
+
+
+def _number(kind: str, value: Any) -> int:
+    """What C knows an argument by besides its type: see `binder._INTEGER`."""
+    if kind == "i":
+        return int(value & 15 == 0) + (0 if -0x80000000 <= value <= 0x7FFFFFFF else 2)
+    if kind == "a":
+        address = value.data_ptr() if hasattr(value, "data_ptr") else value.data.ptr
+        return int(address % 16 == 0)
+    return 0
+
+
+def _watch(watch: Watched) -> tuple[Any, ...]:
+    owner, name, value = watch
+    return (owner, name) if value is MISSING else (owner, name, value)
+
+
+def _library(type_: type) -> tuple[bool, Any, tuple[Any, ...]]:
+    """Of an array's library: whether it is torch, what gives the current stream, and what C asks an array for: name,
+    whether it is a method, and what the type has under it, in the order of `form_new`."""
+    cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
+
+    def of(owner: Any, *names: str, method: bool = False) -> list[Any]:
+        return [(name, method, getattr(owner, name, None)) for name in names]
+
+    if torch is not None and type_ is torch.Tensor:
+        pointer, gpu, size, negated = of(type_, "data_ptr", "get_device", "numel", "is_neg", method=True)
+        dtype, on_gpu = of(type_, "dtype", "is_cuda")
+        asked: tuple[Any, ...] = None, pointer, dtype, None, None, gpu, size, negated, on_gpu
+        return True, torch._C._cuda_getCurrentRawStream, asked
+    if cupy is not None and type_ is cupy.ndarray and hasattr(type_, "_c_contiguous"):
+        data, dtype, contiguous, strides, size = of(type_, "data", "dtype", "_c_contiguous", "strides", "size")
+        pointer, gpu = of(getattr(cupy.cuda, "MemoryPointer", None), "ptr", "device_id")
+        return False, cupy.cuda.get_current_stream, (data, pointer, dtype, contiguous, strides, gpu, size)
+    raise LookupError

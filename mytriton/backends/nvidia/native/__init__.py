@@ -1,0 +1,136 @@
+"""Launching again in C, where a C compiler is installed: `form.c`, compiled once and kept with other compiled code.
+
+Nothing waits for the compiler: until it is done, and where there is none, launches are bound by Python (`binder.py`).
+`MYTRITON_NATIVE=0` has it stay so. What is compiled depends on the version of Python, whose headers it needs.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+import threading
+import weakref
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol
+
+from mytriton import cache
+
+_NAME = "mytriton_native"
+_SOURCES = tuple(Path(__file__).parent / name for name in ("form.c", "arguments.h"))
+_OPTIONS = ("-O2", "-shared", "-fPIC")
+
+
+class Waiting(Protocol):
+    """Who launches by Python as long as there is no code in C."""
+
+    def quicken(self, module: ModuleType) -> None:
+        """Launch by the code in C from now on."""
+
+
+class State:
+    """What is known of the code in C. `begun` is whether somebody asked for it."""
+
+    def __init__(self) -> None:
+        self.module: ModuleType | None = None
+        self.begun = False
+        self.lock = threading.Lock()
+        self.waiting: weakref.WeakSet[Waiting] = weakref.WeakSet()
+
+
+STATE = State()
+
+
+def use(who: Waiting) -> None:
+    """Have `who` launch by C as soon as there is code: at once if it is on the disk."""
+    with STATE.lock:
+        if STATE.module is None:
+            STATE.waiting.add(who)
+            if STATE.begun:
+                return
+            STATE.begun = True
+            entry = _entry()
+            if entry is None:
+                return
+            parts = entry.read()
+            if parts is None:
+                # A process that ends meanwhile waits for it: it leaves no half-made files, and the next one has it.
+                threading.Thread(target=_make, args=(entry,), name="mytriton-native").start()
+                return
+            STATE.module = _loaded(parts["code"])
+    _tell(who)
+
+
+def _make(entry: cache.Entry) -> None:
+    code = compiled()
+    entry.write({"code": code})
+    with STATE.lock:
+        STATE.module = _loaded(code)
+        waiting = list(STATE.waiting)
+        STATE.waiting.clear()
+    for who in waiting:
+        _tell(who)
+
+
+def _tell(who: Waiting) -> None:
+    if STATE.module is not None:
+        who.quicken(STATE.module)
+
+
+def _compiler() -> str | None:
+    return next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+
+
+def _headers() -> str:
+    return sysconfig.get_path("include")
+
+
+def possible() -> bool:
+    """Whether the code can be compiled here."""
+    ours = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+    return ours and _compiler() is not None and Path(_headers(), "Python.h").exists()
+
+
+def _entry() -> cache.Entry | None:
+    """The place of the code on the disk; None where there shall or can be none."""
+    compiler = _compiler()
+    if os.environ.get("MYTRITON_NATIVE") == "0" or cache.folder() is None or compiler is None or not possible():
+        return None
+    inputs = [sys.version, *_OPTIONS, *(source.read_text() for source in _SOURCES)]
+    return cache.Entry("native", inputs, (compiler,), (__file__,))
+
+
+def compiled() -> bytes:
+    """The code in C as a shared library; nothing if the compiler refuses it."""
+    import subprocess
+
+    with tempfile.TemporaryDirectory(prefix="mytriton-") as folder:
+        made = Path(folder, "form.so")
+        command = [_compiler() or "cc", *_OPTIONS, f"-I{_headers()}", "-o", str(made), str(_SOURCES[0])]
+        subprocess.run(command, capture_output=True, check=False)
+        return made.read_bytes() if made.exists() else b""
+
+
+def _loaded(code: bytes) -> ModuleType | None:
+    return load(code) if code else None
+
+
+def load(code: bytes) -> ModuleType | None:
+    """The module in a shared library; None where it does not load, as from a disk that executes nothing."""
+    with tempfile.TemporaryDirectory(prefix="mytriton-") as folder:
+        path = Path(folder, "form.so")
+        path.write_bytes(code)
+        loader = importlib.machinery.ExtensionFileLoader(_NAME, str(path))
+        spec = importlib.util.spec_from_loader(_NAME, loader)
+        assert spec is not None
+        try:
+            module = importlib.util.module_from_spec(spec)
+            loader.exec_module(module)
+        except ImportError:
+            return None
+        return module

@@ -1,0 +1,283 @@
+/* Launching again what was launched before, in C: what binder.py does in Python for calls of one form.
+
+   A `Form` looks whether a call repeats one that it has learnt, packs the parameters and calls the driver. For all else,
+   and for whatever may be wrong, it calls what it stands for, the function that binder.py made, with the same arguments.
+   Compiled by native.py. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include "arguments.h"
+
+static PyObject *latest_name, *bound_name, *pointer_name;
+
+static int current_stream(const Form *form, long device, void **stream)
+{
+    PyObject *number = PyLong_FromLong(device), *now = number ? PyObject_CallOneArg(form->stream, number) : NULL;
+    Py_XDECREF(number);
+    if (now != NULL && !form->torch) {
+        PyObject *pointer = PyObject_GetAttr(now, pointer_name);
+        Py_DECREF(now);
+        now = pointer;
+    }
+    if (now == NULL)
+        return 0;
+    *stream = PyLong_AsVoidPtr(now);
+    Py_DECREF(now);
+    return !PyErr_Occurred();
+}
+
+/* What a function for the grid gives for the arguments by name. */
+static PyObject *computed(const Form *form, PyObject *grid, PyObject *const *values)
+{
+    PyObject *meta = PyDict_New();
+    for (Py_ssize_t i = 0; meta != NULL && i < PyTuple_GET_SIZE(form->names); i++) {
+        PyObject *value = form->meta[i]; /* a default, or the number of an argument */
+        if (PyTuple_CheckExact(value))
+            value = PyTuple_GET_ITEM(value, 0);
+        else
+            value = values[PyLong_AsSsize_t(value)];
+        if (PyDict_SetItem(meta, PyTuple_GET_ITEM(form->names, i), value) < 0)
+            Py_CLEAR(meta);
+    }
+    PyObject *given = meta ? PyObject_CallOneArg(grid, meta) : NULL;
+    Py_XDECREF(meta);
+    return given;
+}
+
+/* What a launch gives; NULL if it is not known, or may be wrong. */
+static PyObject *launched(Form *form, PyObject *grid, PyObject *const *values)
+{
+    Array arrays[ARGUMENTS];
+    long long numbers[ARGUMENTS];
+    for (Py_ssize_t i = 0; i < form->watches; i++)
+        if (!unchanged(&form->watched[i]))
+            return NULL;
+    for (Py_ssize_t i = 0; i < form->count; i++)
+        if (form->kinds[i] == 'a' && !look_at(form, values[i], &arrays[i]))
+            return NULL;
+        else if (form->kinds[i] == 'i') {
+            numbers[i] = PyLong_AsLongLong(values[i]);
+            if (numbers[i] == -1 && PyErr_Occurred())
+                return NULL;
+        }
+    const Known *known = form->known, *end = known + form->learnt;
+    while (known < end && !matches(form, known, values, arrays, numbers))
+        known++;
+    unsigned extent[3] = {1, 1, 1};
+    unsigned char buffer[BYTES] __attribute__((aligned(16)));
+    void *stream = NULL, *context = NULL;
+    if (known == end || !extents(grid, known->most, extent) || !pack(form, known, values, arrays, numbers, buffer) ||
+        !current_stream(form, known->device, &stream) || form->context(&context) != 0 || context != known->context)
+        return NULL;
+    size_t size = (size_t)known->size;
+    void *extra[] = {(void *)1, buffer, (void *)2, &size, NULL}, *function = known->function;
+    unsigned threads = (unsigned)known->threads, shared = (unsigned)known->shared;
+    PyObject *result = known->result;
+    Py_INCREF(result); /* another thread may have it forgotten meanwhile */
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = form->launch(function, extent[0], extent[1], extent[2], threads, 1, 1, shared, stream, NULL, extra);
+    Py_END_ALLOW_THREADS
+    if (status != 0)
+        Py_CLEAR(result); /* it is asked for again, by what says what is wrong */
+    return result;
+}
+
+static PyObject *form_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    Form *form = (Form *)self;
+    Py_ssize_t given = PyVectorcall_NARGS(flags), named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+    int other = given != 1 + form->positional || given + named != 1 + form->count;
+    for (Py_ssize_t i = 0; !other && i < named; i++) /* names in code are interned */
+        other = PyTuple_GET_ITEM(keywords, i) != PyTuple_GET_ITEM(form->keywords, i);
+    for (Py_ssize_t i = 0; !other && i < form->count; i++)
+        other = Py_TYPE(args[1 + i]) != form->types[i];
+    if (other)
+        return PyObject_Vectorcall(form->fallback, args, given, keywords);
+    PyObject *grid = args[0], *made = NULL, *result = NULL;
+    if (!PyLong_CheckExact(grid) && !PyTuple_CheckExact(grid) && PyCallable_Check(grid) && form->learnt) {
+        grid = made = computed(form, grid, args + 1);
+        if (made == NULL)
+            return NULL;
+    }
+    result = launched(form, grid, args + 1);
+    if (result == NULL) {
+        PyErr_Clear(); /* whatever it is, it is met again */
+        PyObject *all[1 + ARGUMENTS] = {grid};
+        memcpy(all + 1, args + 1, (size_t)form->count * sizeof *all);
+        result = PyObject_Vectorcall(form->fallback, all, given, keywords);
+    }
+    Py_XDECREF(made);
+    return result;
+}
+
+static PyObject *form_new(PyTypeObject *type, PyObject *args, PyObject *named)
+{
+    PyObject *types, *watched, *meta, *attributes;
+    const char *kinds;
+    Py_ssize_t count;
+    unsigned long long launch, context;
+    Form *form = (Form *)type->tp_alloc(type, 0);
+    if (form == NULL)
+        return NULL;
+    form->vectorcall = form_vectorcall;
+    form->kept = Py_NewRef(args);
+    if (!PyArg_ParseTuple(args, "OnO!O!y#O!O!O!OO!pppKK", &form->fallback, &form->positional, &PyTuple_Type,
+                          &form->keywords, &PyTuple_Type, &types, &kinds, &count, &PyTuple_Type, &watched, &PyTuple_Type,
+                          &form->names, &PyTuple_Type, &meta, &form->stream, &PyTuple_Type, &attributes, &form->torch,
+                          &form->memref, &form->several, &launch, &context))
+        goto failed;
+    form->count = count;
+    form->launch = (LaunchKernel)(uintptr_t)launch;
+    form->context = (GetContext)(uintptr_t)context;
+    form->watches = PyTuple_GET_SIZE(watched);
+    if (count > ARGUMENTS || count != PyTuple_GET_SIZE(types) || form->watches > WATCHED ||
+        PyTuple_GET_SIZE(meta) > ARGUMENTS || PyTuple_GET_SIZE(meta) != PyTuple_GET_SIZE(form->names)) {
+        PyErr_SetString(PyExc_LookupError, "too many arguments");
+        goto failed;
+    }
+    memcpy(form->kinds, kinds, (size_t)count);
+    for (Py_ssize_t i = 0; i < count; i++)
+        form->types[i] = (PyTypeObject *)PyTuple_GET_ITEM(types, i);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(meta); i++)
+        form->meta[i] = PyTuple_GET_ITEM(meta, i);
+    for (Py_ssize_t i = 0; i < form->watches; i++) {
+        Watch *watch = &form->watched[i];
+        PyObject *absent = Py_None; /* (owner, name, value), or without a value */
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(watched, i), "OO|O", &watch->owner, &watch->name, &absent))
+            goto failed;
+        watch->value = PyTuple_GET_SIZE(PyTuple_GET_ITEM(watched, i)) == 3 ? absent : NULL;
+    }
+    Attribute *all[] = {&form->data,    &form->pointer, &form->dtype,   &form->contiguous, &form->strides,
+                        &form->gpu,     &form->size,    &form->negated, &form->on_gpu};
+    for (Py_ssize_t i = 0; i < 9 && i < PyTuple_GET_SIZE(attributes); i++)
+        if (!attribute_of(all[i], PyTuple_GET_ITEM(attributes, i)))
+            goto failed;
+    return (PyObject *)form;
+failed:
+    Py_DECREF(form);
+    return NULL;
+}
+
+static PyObject *form_learn(Form *form, PyObject *args)
+{
+    Known known = {.kept = args};
+    PyObject *expected, *places;
+    unsigned long long function, context;
+    if (!PyArg_ParseTuple(args, "O!O!KKlllly#O", &PyTuple_Type, &expected, &PyTuple_Type, &places, &function, &context,
+                          &known.device, &known.most, &known.threads, &known.shared, &known.packed, &known.size,
+                          &known.result))
+        return NULL;
+    if (PyTuple_GET_SIZE(expected) != form->count || PyTuple_GET_SIZE(places) != form->count || known.size > BYTES)
+        Py_RETURN_FALSE;
+    known.function = (void *)(uintptr_t)function;
+    known.context = (void *)(uintptr_t)context;
+    for (Py_ssize_t i = 0; i < form->count; i++) {
+        known.expected[i] = PyTuple_GET_ITEM(expected, i);
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, i), "iiii", &known.number[i], &known.offset[i],
+                              &known.itemsize[i], &known.plain[i]))
+            return NULL;
+    }
+    Py_INCREF(args);
+    /* The latest is looked at first; what was learnt long ago goes. */
+    PyObject *gone = form->learnt == LEARNT ? form->known[LEARNT - 1].kept : NULL;
+    form->learnt -= form->learnt == LEARNT;
+    memmove(form->known + 1, form->known, (size_t)form->learnt * sizeof known);
+    form->known[0] = known;
+    form->learnt++;
+    Py_XDECREF(gone);
+    Py_RETURN_TRUE;
+}
+
+static int form_traverse(Form *form, visitproc visit, void *arg)
+{
+    Py_VISIT(form->kept);
+    for (Py_ssize_t i = 0; i < form->learnt; i++)
+        Py_VISIT(form->known[i].kept);
+    return 0;
+}
+
+static int form_clear(Form *form)
+{
+    while (form->learnt > 0) {
+        PyObject *gone = form->known[--form->learnt].kept;
+        Py_DECREF(gone);
+    }
+    return 0;
+}
+
+static PyObject *form_forget(Form *form, PyObject *unused)
+{
+    form_clear(form);
+    Py_RETURN_NONE;
+}
+
+static void form_dealloc(Form *form)
+{
+    PyObject_GC_UnTrack(form);
+    form_clear(form);
+    Py_XDECREF(form->kept);
+    Py_TYPE(form)->tp_free(form);
+}
+
+static PyMethodDef form_methods[] = {
+    {"learn", (PyCFunction)form_learn, METH_VARARGS, "Calls like this one are launched from now on."},
+    {"forget", (PyCFunction)form_forget, METH_NOARGS, "All calls go to what the form stands for."},
+    {NULL},
+};
+static PyMemberDef form_members[] = {
+    {"__wrapped__", T_OBJECT, offsetof(Form, fallback), READONLY, "What the form stands for."},
+    {NULL},
+};
+static PyTypeObject form_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "mytriton.Form",
+    .tp_basicsize = sizeof(Form),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Form, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_new = form_new,
+    .tp_traverse = (traverseproc)form_traverse,
+    .tp_clear = (inquiry)form_clear,
+    .tp_dealloc = (destructor)form_dealloc,
+    .tp_methods = form_methods,
+    .tp_members = form_members,
+    .tp_doc = "A callable for calls of one form.",
+};
+
+/* `kernel[grid]`: what launches, bound to the grid. */
+static PyObject *subscript(PyObject *kernel, PyObject *grid)
+{
+    if (grid == Py_None)
+        return PyObject_CallMethodOneArg(kernel, bound_name, grid);
+    PyObject *latest = PyObject_GetAttr(kernel, latest_name);
+    PyObject *bound = latest ? PyMethod_New(latest, grid) : NULL;
+    Py_XDECREF(latest);
+    return bound;
+}
+
+static PyObject *subscript_of(PyObject *module, PyObject *type)
+{
+    static PyMethodDef definition = {"__getitem__", subscript, METH_O, "A launcher for a grid."};
+    return PyDescr_NewMethod((PyTypeObject *)type, &definition);
+}
+
+static PyMethodDef functions[] = {
+    {"subscript_of", subscript_of, METH_O, "A faster `__getitem__` for a type of kernels."},
+    {NULL},
+};
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, .m_name = "mytriton_native", .m_size = -1, .m_methods = functions,
+};
+
+PyMODINIT_FUNC PyInit_mytriton_native(void)
+{
+    latest_name = PyUnicode_InternFromString("_latest");
+    bound_name = PyUnicode_InternFromString("_bound");
+    pointer_name = PyUnicode_InternFromString("ptr");
+    PyObject *made = PyModule_Create(&module);
+    if (made != NULL && (PyType_Ready(&form_type) < 0 || PyModule_AddObjectRef(made, "Form", (PyObject *)&form_type) < 0))
+        Py_CLEAR(made);
+    return made;
+}

@@ -1,0 +1,115 @@
+"""Where the code in C comes from that launches again (`native`): compiled once, nobody waits, and nobody needs it."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from mytriton.backends.nvidia import native
+
+
+class Launches:
+    """Who would launch by C."""
+
+    def __init__(self) -> None:
+        self.module: ModuleType | None = None
+        self.told = threading.Event()
+
+    def quicken(self, module: ModuleType) -> None:
+        self.module = module
+        self.told.set()
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, in_c: ModuleType) -> list[str]:
+    """The compilations from here on; the compiler is slow, and makes what it made before."""
+    done: list[str] = []
+
+    def compiled() -> bytes:
+        done.append(threading.current_thread().name)
+        return b"code"
+
+    monkeypatch.setenv("MYTRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(native, "compiled", compiled)
+    monkeypatch.setattr(native, "load", lambda code: in_c if code == b"code" else None)
+    monkeypatch.setattr(native, "STATE", native.State())
+    return done
+
+
+def test_it_is_compiled_once_and_nobody_waits(compilations, monkeypatch):
+    first, second = Launches(), Launches()
+    native.use(first)
+    native.use(second)
+    assert first.told.wait(10) and second.told.wait(10) and first.module is second.module is not None
+    assert compilations == ["mytriton-native"]
+    monkeypatch.setattr(native, "STATE", native.State())  # as in another process
+    third = Launches()
+    native.use(third)
+    assert third.module is first.module and len(compilations) == 1
+
+
+def test_a_compiler_that_fails_is_not_asked_again(compilations, monkeypatch):
+    monkeypatch.setattr(native, "compiled", lambda: compilations.append("failed") or b"")
+    for _ in range(2):
+        monkeypatch.setattr(native, "STATE", native.State())
+        launches = Launches()
+        native.use(launches)
+        while thread := next((t for t in threading.enumerate() if t.name == "mytriton-native"), None):
+            thread.join()
+        assert launches.module is None
+    assert compilations == ["failed"]
+
+
+@pytest.mark.parametrize("why", ["refused", "no cache", "no compiler", "no headers"])
+def test_python_goes_on_where_there_is_none(compilations, monkeypatch, tmp_path, why):
+    if why == "refused":
+        monkeypatch.setenv("MYTRITON_NATIVE", "0")
+    elif why == "no cache":
+        monkeypatch.setenv("MYTRITON_CACHE_DIR", "")
+    elif why == "no compiler":
+        monkeypatch.setenv("PATH", str(tmp_path))
+    else:
+        monkeypatch.setattr(native, "_headers", lambda: str(tmp_path))
+    launches = Launches()
+    native.use(launches)
+    assert launches.module is None and compilations == [] and threading.active_count() == len(threading.enumerate())
+
+
+def test_a_form_passes_on_what_it_has_not_learnt_and_keeps_nothing(in_c):
+    seen: list[Any] = []
+
+    def fallback(*args: Any, **keywords: Any) -> Any:
+        seen.append((args, keywords))
+        return "passed on"
+
+    def made() -> Any:
+        kinds = (int, int, str)
+        meta = (0, 1, 2, ("default",))
+        names = ("n", "m", "MODE", "EXTRA")
+        return in_c.Form(fallback, 2, ("MODE",), kinds, b"iic", (), names, meta, len, (), False, False, False, 0, 0)
+
+    form = made()
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((1, 2, 3), {"MODE": "a"}), ((1, 2, 2**70), {"MODE": "a"}), ((1,), {}), ((1, 2, 3.0), {"MODE": "a"}),
+        ((1, 2, 3), {"MODE": "a", "more": 1}), ((1, 2, 3, 4), {}), ((), {}),
+    ]  # fmt: skip
+    for args, keywords in calls:
+        assert form(*args, **keywords) == "passed on" and seen[-1] == (args, keywords)
+    before = sys.getrefcount(fallback)
+    cycle: list[Any] = [in_c.Form(seen.append, 0, (), (), b"", (), (), (), len, (), False, False, False, 0, 0)]
+    assert gc.is_tracked(cycle[0]) and fallback not in gc.get_referents(cycle[0])
+    for _ in range(100):
+        made()
+    del form
+    gc.collect()
+    assert sys.getrefcount(fallback) <= before
+    with pytest.raises(TypeError):
+        in_c.Form(fallback)
+    with pytest.raises(LookupError):
+        in_c.Form(fallback, 0, (), (int,) * 70, b"i" * 70, (), (), (), len, (), False, False, False, 0, 0)
