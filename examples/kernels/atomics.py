@@ -84,6 +84,6 @@ def split_k(m, n, k, split=4):
         },
         grid=(triton.cdiv(m, 16), triton.cdiv(n, 16), split),
         expected={"c": a.astype(np.float64) @ b},
-        rtol=1e-4,
-        atol=1e-4,
+        rtol=1e-3,  # (factors may be rounded to tf32)
+        atol=2e-2,
     )  # fmt: skip

@@ -57,12 +57,11 @@ def attention(heads, length, dtype, causal, d=32):
     powers = np.exp(scores - scores.max(-1, keepdims=True))
     total = powers.sum(-1, keepdims=True)
     lse = (scores.max(-1) + np.log(total[..., 0])) / np.log(2)
-    half = dtype == "float16"
     return triton.Example(
         args={"q": q, "k": k, "v": v, "out": np.zeros_like(q), "lse": np.zeros((heads, length), np.float32),
               "scale": float(1 / np.sqrt(d)), "L": length, "CAUSAL": causal, "D": d, "BLOCK_M": 32, "BLOCK_N": 16},
         grid=lambda meta: (triton.cdiv(length, meta["BLOCK_M"]), heads),
         expected={"out": powers / total @ exact[2], "lse": lse},
-        rtol=2e-3 if half else 1e-5,
-        atol=2e-3 if half else 1e-5,
+        rtol=2e-3,  # (factors of float32 may be rounded to tf32)
+        atol=2e-3,
     )  # fmt: skip

@@ -104,8 +104,9 @@ def gemm(m, n, k, dtype, activation="", transposed=False):
         },
         grid=lambda meta: (triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, meta["BLOCK_N"]),),
         expected={"c": _activated(exact, activation).astype(dtype)},
-        rtol=float(2 * ml_dtypes.finfo(dtype).eps) if dtype.itemsize == 2 else 1e-5,
-        atol=1e-5,
+        # Factors of float32 may have 10 bits of mantissa, those of tf32.
+        rtol=float(2 * ml_dtypes.finfo(dtype).eps) if dtype.itemsize == 2 else 1e-3,
+        atol=1e-5 if dtype.itemsize == 2 else 1e-2,
     )  # fmt: skip
 
 
@@ -140,6 +141,6 @@ def batched_gemm(batches, m, n, k):
               "BATCH": 2, "BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 8},
         grid=(triton.cdiv(m, 16), triton.cdiv(n, 16), batches // 2),
         expected={"c": a.astype(np.float64) @ b.astype(np.float64)},
-        rtol=1e-5,
-        atol=1e-5,
+        rtol=1e-3,  # (factors may be rounded to tf32)
+        atol=1e-2,
     )  # fmt: skip

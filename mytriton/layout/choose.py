@@ -16,7 +16,9 @@ from mytriton.ir import ops
 from mytriton.ir.core import Effect, Func, Op, Value
 from mytriton.ir.ops import functions
 from mytriton.ir.ops.control import yielded
+from mytriton.layout import mma
 from mytriton.layout.layout import Layout, blocked
+from mytriton.layout.routes import SHARED_BYTES
 from mytriton.records import dataclass
 from mytriton.target import Target
 from mytriton.types import BlockType, PointerType, element_of, shape_of
@@ -138,6 +140,7 @@ class Choice:
 
     def __init__(self, func: Func, target: Target) -> None:
         self.anchor = anchors(func, target)
+        self._target = target
         self.cheap = cheap_values(func)
         self._ops = list(func.walk())
         self._slots: dict[Op, list[_Slot]] = {op: _slots(op) for op in self._ops if op.regions}
@@ -151,6 +154,10 @@ class Choice:
         """The layout for an operation on `values`, as far as they are blocks of `shape`: the one of theirs that shares
         out most of the work; if all are cheap, that of loads and stores."""
         return self._best(values, shape) or self.anchor(shape)
+
+    def instruction(self, op: ops.Dot) -> mma.Instruction | None:
+        """The instruction of tensor cores for a product, if they do it."""
+        return mma.chosen(op, self._target, SHARED_BYTES)
 
     def _best(self, values: Iterable[Value], shape: tuple[int, ...]) -> Layout | None:
         found = list(dict.fromkeys(self.homes[v] for v in values if v in self.homes and shape_of(v.type) == shape))
@@ -224,6 +231,8 @@ class Choice:
             case ops.Gather():
                 ready = op.index in self.cheap or op.index in self.homes
                 return self.of([op.index], shape_of(op.index.type)) if ready else None
+            case ops.Dot() if (instruction := self.instruction(op)) is not None:
+                return mma.sums(shape_of(op.result.type), instruction, self._target.num_warps)
             case ops.Dot() | ops.Histogram() | ops.Atomic():
                 return self.anchor(shape_of(op.result.type))
             case ops.Reduce():

@@ -11,8 +11,9 @@ from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import EVALUATE, POINTER, Array
 from mytriton.ir.core import Op
-from mytriton.layout.dots import dot_plan
+from mytriton.layout.dots import DotPlan, dot_plan
 from mytriton.layout.layout import Layout
+from mytriton.layout.mma import fragments, instruction, tiles
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchanged, Item
 from mytriton.layout.routes import (
@@ -97,7 +98,7 @@ def _product(
     op: ops.Dot, rows: Sequence[Array], layouts: Sequence[Layout], result: Layout, warp: int, buffer: Buffer
 ) -> Exchanging:
     """`rows` and `layouts` are of both factors and of what is added."""
-    plan, lanes = dot_plan(op), np.arange(LANES)
+    plan, lanes = dot_plan(op, dict(zip((op.lhs, op.rhs), layouts, strict=False))), np.arange(LANES)
     cells = buffer.of(rows[0].dtype)
     total, at = np.array(rows[2]), positions(result, warp)
     factors = list(zip((plan.lhs, plan.rhs), rows[:2], layouts[:2], strict=True))
@@ -111,6 +112,9 @@ def _product(
             now = (_bits_of(factor.round, where) == turn) & _original(layout, warp)
             cells[factor.start + _bits_of(factor.slot, where)[now]] = held[now]
         yield op
+        if op.instruction:
+            total = _multiplied(op, plan, result, cells, total, warp)
+            continue
         for step in range(plan.depth):
             pair = [
                 cells[f.start + _bits_of(f.needed, at) + step * f.stride].astype(total.dtype) for f, _, _ in factors
@@ -119,10 +123,38 @@ def _product(
     return total
 
 
+def _multiplied(op: ops.Dot, plan: DotPlan, result: Layout, cells: Array, total: Array, warp: int) -> Array:
+    """What the tensor cores add for one warp: each instruction multiplies the fragments as they are held, by the places
+    that its own tables give to registers and lanes."""
+    of, steps = instruction(op), plan.depth // instruction(op).depth
+    parts: list[Array] = []
+    for factor, held in zip((plan.lhs, plan.rhs), fragments(op, result, plan.depth), strict=True):
+        read = cells[factor.start + _bits_of(factor.slot, positions(held, warp))]
+        parts.append(read.reshape(steps, -1, of.word * of.words[len(parts)], LANES))
+    left, right, place = (positions(table, 0) for table in of.tables)
+    total = total.reshape(-1, of.sums, LANES)
+    for tile in range(len(total)):
+        first, second = (number(bits, tile) for bits in tiles(op, result))
+        for step in range(steps):
+            lhs, rhs = np.zeros((of.rows, of.depth), total.dtype), np.zeros((of.depth, of.columns), total.dtype)
+            lhs.reshape(-1)[left] = _rounded(parts[0][step, first])
+            rhs.reshape(-1)[right] = _rounded(parts[1][step, second])
+            total[tile] += (lhs @ rhs).reshape(-1)[place]
+    return total.reshape(-1, LANES)
+
+
+def _rounded(numbers: Array) -> Array:
+    """Factors as the instruction takes them: float32 with 10 bits of mantissa, nearest, ties away from zero."""
+    if numbers.dtype != np.float32:
+        return numbers
+    bits = numbers.view(np.uint32)
+    return np.where(np.isfinite(numbers), ((bits + 0x1000) & 0xFFFFE000).view(np.float32), numbers)
+
+
 def _bits_of(bits: BitMap, numbers: Array) -> Array:
     found = np.zeros_like(numbers)
     for bit, mask in enumerate(bits):
-        found |= (numbers >> bit & 1) * mask
+        found ^= (numbers >> bit & 1) * mask
     return found
 
 

@@ -92,7 +92,7 @@ class _Listing:
         if isinstance(op, ops.InlineAsm):
             return self._printer.op(op)
         if isinstance(op, ops.Dot):
-            plan = dot_plan(op)
+            plan = dot_plan(op, self._laid_out.layouts)
             rounds = f" in {plan.rounds} rounds" if plan.rounds > 1 else ""
             return f"{self._printer.op(op)} through {_THROUGH['shared']}{rounds},"
         if isinstance(op, (ops.Gather, ops.Histogram)):

@@ -19,7 +19,7 @@ from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.routes import picked, picked_flip, through
 from mytriton.stage import Change
 from mytriton.target import Target
-from mytriton.types import is_pointer, shape_of
+from mytriton.types import element_of, is_pointer, shape_of
 
 _ACROSS = ("registers", "lanes", "warps")
 
@@ -38,7 +38,7 @@ class Rewriter:
         self._user: Op | None = None  # the operation that is being given its operands
         self._choice = Choice(func, target)
         self._used = {v for op in func.walk() for v in op.operands}
-        self._scalar = replicated(target.num_warps)
+        self._scalar, self._chip = replicated(target.num_warps), target.chip
         self._ids = Ids(func.next_value, func.next_inline)
         self._definitions = func.definitions
         self._versions: dict[Value, dict[Layout, Value]] = {}
@@ -158,10 +158,17 @@ class Rewriter:
         self._define(op.result, op.result, self._home(op.result), op)
 
     def _dot(self, op: ops.Dot) -> None:
-        """The factors go through shared memory from wherever they are; what is added is where the result is."""
+        """The factors go through shared memory from wherever they are; what is added is where the result is, and tensor
+        cores say where that is if they do it."""
         home = self._home(op.result)
         lhs, rhs = (self._want(v, self._choice.of([v], shape_of(v.type))) for v in (op.lhs, op.rhs))
-        new = op.with_operands({op.lhs: lhs, op.rhs: rhs} | {op.acc: self._want(op.acc, home)})
+        acc = self._want(op.acc, home)
+        same = lhs is op.lhs and rhs is op.rhs and acc is op.acc
+        new = op if same else op.evolve(lhs=lhs, rhs=rhs, acc=acc)  # (one value may be several of these)
+        if (instruction := self._choice.instruction(op)) is not None:
+            new = new.evolve(instruction=instruction.name)
+            why = f"{self._chip} has tensor cores for {element_of(op.lhs.type)}"
+            self.changes.append(Change("layout", "mma", self._printer.op(op), self._printer.op(new), op.span, why))
         self._places[op].append(new)
         self._define(op.result, op.result, home, op)
 

@@ -19,7 +19,7 @@ from mytriton.types import shape_of
 #: "Technical specifications"), and this lets several programs run on a multiprocessor.
 SHARED_BYTES = 32 * 1024
 
-#: Per bit of a number, from bit 0: the mask of the bits that it sets in another number.
+#: Per bit of a number, from bit 0: the mask of the bits that it sets in another number; flips, where several have one.
 BitMap: TypeAlias = "tuple[int, ...]"
 
 
@@ -28,7 +28,7 @@ def number(bits: BitMap, of: int) -> int:
     result = 0
     for bit, mask in enumerate(bits):
         if of >> bit & 1:
-            result |= mask
+            result ^= mask
     return result
 
 

@@ -179,6 +179,77 @@ static unsigned short mt_atomic_add_f16(unsigned short* p, unsigned short x) {
     *p = bits<unsigned short>((_Float16)(bits<_Float16>(old) + bits<_Float16>(x)));
     return old;
 }
+static unsigned mt_f32_to_tf32(float x) {
+    return std::isfinite(x) ? (bits<unsigned>(x) + 0x1000) & 0xffffe000u : bits<unsigned>(x);
+}
+static unsigned short mt_f32_to_bf16(float x) {
+    unsigned word = bits<unsigned>(x);
+    return x != x ? 0x7fff : (word + 0x7fff + ((word >> 16) & 1)) >> 16;
+}
+// --- tensor cores, by the formulas of the PTX ISA for each lane's fragments; addresses of shared memory are distances
+static char* origin;
+static size_t __cvta_generic_to_shared(const void* p) {
+    if (!origin) origin = (char*)p;
+    return (char*)p - origin;
+}
+static Thread& lane(unsigned of) { return threads[(threadIdx.x & ~31u) | of]; }
+template <int COUNT, bool TRANS> static void ldmatrix(unsigned* to, unsigned from) {
+    self().handed = (unsigned long long)(origin + (int)from);
+    wait_at(SHUFFLE);
+    const unsigned own = threadIdx.x & 31;
+    for (int i = 0; i < COUNT; ++i) {
+        unsigned short pair[2];
+        for (unsigned j = 0; j < 2; ++j) {
+            const unsigned row = TRANS ? own % 4 * 2 + j : own / 4, column = TRANS ? own / 4 : own % 4 * 2 + j;
+            const unsigned long long start = lane(i * 8 + row).handed;
+            if (start % 16) fault = "a row that ldmatrix reads is not aligned";
+            else pair[j] = ((const unsigned short*)start)[column];
+        }
+        std::memcpy(&to[i], pair, 4);
+    }
+    wait_at(SHUFFLE);
+}
+#define LDMATRIX(count) \
+    static void mt_ldmatrix_x##count(unsigned* to, unsigned from) { ldmatrix<count, false>(to, from); } \
+    static void mt_ldmatrix_x##count##_trans(unsigned* to, unsigned from) { ldmatrix<count, true>(to, from); }
+LDMATRIX(1) LDMATRIX(2) LDMATRIX(4)
+// An element of type T is `Word / T` in a register; `number` says what it is.
+template <class T, class Word, class Sum, Sum (*number)(T), int M, int K>
+static void multiply(Sum* sum, const Word* lhs, const Word* rhs) {
+    const void* given[2] = {lhs, rhs};
+    self().handed = (unsigned long long)given;
+    wait_at(SHUFFLE);
+    const unsigned own = threadIdx.x & 31, in_word = sizeof(Word) / sizeof(T);
+    auto element = [&](int which, unsigned row, unsigned k) {  // `row` is a column of the second factor
+        const void** other = (const void**)lane(row % 8 * 4 + k / in_word % 4).handed;
+        const unsigned below = row / 8, word = k / in_word / 4 * (which == 0 && M == 16 ? 2 : 1) + below;
+        return number(((const T*)other[which])[word * in_word + k % in_word]);
+    };
+    Sum made[M * 8 / 32];
+    for (unsigned i = 0; i < M * 8 / 32; ++i) {
+        const unsigned row = own / 4 + i / 2 * 8, column = own % 4 * 2 + i % 2;
+        made[i] = sum[i];
+        for (unsigned k = 0; k < K; ++k) made[i] += element(0, row, k) * element(1, column, k);
+    }
+    wait_at(SHUFFLE);  // until all have read their fragments, which are no longer there then
+    std::memcpy(sum, made, sizeof made);
+}
+static float from_f16(unsigned short x) { return (float)bits<_Float16>(x); }
+static float from_bf16(unsigned short x) { return bits<float>((unsigned)x << 16); }
+static float from_tf32(unsigned x) { return bits<float>(x & 0xffffe000u); }
+static int from_i8(signed char x) { return x; }
+static int from_u8(unsigned char x) { return x; }
+static double from_f64(double x) { return x; }
+#define MMA(name, T, Word, Sum, m, k) \
+    static void mt_mma_##name(Sum* sum, const Word* lhs, const Word* rhs) { \
+        multiply<T, Word, Sum, from_##name, m, k>(sum, lhs, rhs); \
+    }
+MMA(f16, unsigned short, unsigned, float, 16, 16) MMA(bf16, unsigned short, unsigned, float, 16, 16)
+static void mt_mma_f32(float* sum, const unsigned* lhs, const unsigned* rhs) {
+    multiply<unsigned, unsigned, float, from_tf32, 16, 8>(sum, lhs, rhs);
+}
+MMA(i8, signed char, unsigned, int, 16, 32) MMA(u8, unsigned char, unsigned, int, 16, 32)
+MMA(f64, double, double, double, 8, 4)
 static const char* launch(const std::function<void()>& kernel, Index grid, int count, bool together, bool upwards) {
     turn = upwards ? count - 1 : 0;
     fault.clear();
@@ -195,11 +266,10 @@ static const char* launch(const std::function<void()>& kernel, Index grid, int c
 }
 """
 
-#: The helpers that hold PTX instructions, defined and declared; the shim has its own of the same names.
+#: The helpers that hold PTX instructions; the shim has its own of the same names.
 _ASSEMBLY = re.compile(
-    r"__device__ [\w ]+ \w+\([\w *,]+\) \{\n(?:(?!\}).*\n)*?\s*asm(?: volatile)?\((?:.*\n)*?\}(?:\n|$)"
+    r"__device__ [\w ]+ (\w+)\([\w *,]+\) \{\n(?:(?!\}).*\n)*?\s*asm(?: volatile)?\((?:.*\n)*?\}(?:\n|$)"
 )
-_DECLARED = re.compile(r"^__device__ [\w ]+ (mt_f16_to_f32|mt_f32_to_f16|mt_atomic_add_f16)\(.*\);\n", re.MULTILINE)
 #: As much as a program may ask for on any chip.
 _DYNAMIC = f"__shared__ __align__(16) unsigned char mt_shared[{227 << 10}];"
 _CHECKS = "signed-integer-overflow,integer-divide-by-zero,shift,float-cast-overflow,bool"
@@ -237,12 +307,17 @@ class Library:
             raise Stopped(fault.decode())
 
 
+def _without_assembly(text: str) -> str:
+    names = "|".join(found[1] for found in _ASSEMBLY.finditer(text))
+    return re.sub(rf"^__device__ [\w ]+ ({names})\(.*\);\n", "", _ASSEMBLY.sub("", text), flags=re.MULTILINE)
+
+
 def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
     """Compile kernels, each given as its text and its number of threads."""
     parts = [_SHIM]
     for number, (text, threads) in enumerate(kernels):
         text = text.replace("extern __shared__ __align__(16) unsigned char mt_shared[];", _DYNAMIC)
-        text = in_cpp(_DECLARED.sub("", _ASSEMBLY.sub("", text))).replace('extern "C" ', "")
+        text = in_cpp(_without_assembly(text)).replace('extern "C" ', "")
         found = list(_SIGNATURE.finditer(text))[-1]
         types = [p.strip().rsplit(" ", 1)[0] for p in found[2].split(",") if p.strip()]
         arguments = ", ".join(f"*({t}*)args[{i}]" for i, t in enumerate(types))

@@ -26,7 +26,7 @@ def test_every_example(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
         if example.expected is None:
             continue
         args = {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in example.args.items()}
-        options = {**example.options, "backend": "cuda", "chip": "sm_75"}
+        options = {**example.options, "backend": "cuda", "chip": "sm_80"}
         launch = prepared(kernel, example, args, Target(**options))
         if 0 not in launch.grid:
             launches.append((parameter.id, example, args, launch))

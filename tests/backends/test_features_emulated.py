@@ -85,7 +85,7 @@ def test_sums_stay_in_one_variable():
     kernel = feature_kernels_dots.chain_kernel
     text = kernel.compile("*fp32, *fp32, i32, 16", backend="cuda").stage("cuda").text
     inside = text[text.index("for (int j") :]
-    assert "total[r] = fmaf(total_lhs[" in inside
+    assert "mt_mma_f32(&total[0], " in inside
     assert "total[r] = total" not in inside.replace("total[r] = fmaf", "")
 
 

@@ -1,4 +1,5 @@
-"""Products of blocks: both factors through shared memory, one step of the sum after the other in every thread."""
+"""Products of blocks: both factors through shared memory, then one step of the sum after the other in every thread, or
+tensor cores."""
 
 from __future__ import annotations
 
@@ -7,30 +8,20 @@ from collections.abc import Sequence
 from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type
-from mytriton.backends.cuda.positions import bits, owner, plus
+from mytriton.backends.cuda.positions import mixed, owner, plus
 from mytriton.backends.cuda.section import Section
+from mytriton.backends.cuda.tensor import Side, TensorCores
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
 from mytriton.ir.core import Value
-from mytriton.layout.dots import DotPlan, Factor, dot_plan, mapped
+from mytriton.layout.dots import DotPlan, dot_plan, mapped
 from mytriton.layout.layout import Layout
 from mytriton.layout.routes import BitMap
-from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of
 
 #: Steps in a row, so that one load may bring several elements of a row of the first factor.
 _UNROLLED = 4
-
-
-@dataclass(frozen=True)
-class Side:
-    """A factor of a product: which one, the value, its plan, and the pointer from which its slots count."""
-
-    which: str
-    value: Value
-    factor: Factor
-    name: str
 
 
 class Dots(Section):
@@ -39,10 +30,11 @@ class Dots(Section):
     def __init__(self, facts: Facts, values: Values, writer: Writer, shared: str) -> None:
         super().__init__(facts, values, writer)
         self._shared = shared
+        self._tensor_cores = TensorCores(facts, values, writer)
 
     def __call__(self, op: ops.Dot, barrier: bool) -> None:
         """Write a product; its result is declared."""
-        line, plan = self._writer.line, dot_plan(op)
+        line, plan = self._writer.line, dot_plan(op, self._facts.laid_out.layouts)
         self._start(op)
         sides = self._sides(op, plan)
         if plan.rounds == 1:
@@ -77,7 +69,9 @@ class Dots(Section):
             self._put(side, plan)
         self._writer.line("__syncthreads();")
         layout = self._facts.laid_out.layouts[op.result]
-        if plan.depth > 1:
+        if op.instruction:
+            self._tensor_cores(op, plan, sides)
+        elif plan.depth > 1:
             self._writer.line(f"#pragma unroll {min(_UNROLLED, plan.depth)}")
             with self._writer.block(f"for (int kk = 0; kk < {plan.depth}; ++kk)"):
                 self._step(op, plan, layout, sides)
@@ -126,6 +120,9 @@ class Dots(Section):
 
 def _place(layout: Layout, of_position: BitMap) -> str:
     """What a bit map of positions makes of that of register `r` of this thread."""
-    thread = bits("threadIdx.x", mapped(of_position, layout.lane + layout.warp))
-    register = bits("r", mapped(of_position, layout.register)) if layout.registers > 1 else ""
+    of_thread, of_register = (mapped(of_position, e) for e in (layout.lane + layout.warp, layout.register))
+    thread = mixed("threadIdx.x", of_thread)
+    register = mixed("r", of_register) if layout.registers > 1 else ""
+    if " ^ " in thread or " ^ " in register:
+        return f"({' ^ '.join(f'({text})' for text in (thread, register) if text not in ('', '0'))})"
     return plus(thread, register)

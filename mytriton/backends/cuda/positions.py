@@ -43,6 +43,25 @@ def bits(name: str, masks: Sequence[int]) -> str:
     return " + ".join(_terms(name, masks)) or "0"
 
 
+def mixed(name: str, masks: Sequence[int]) -> str:
+    """The same of a bit map whose bits flip each other's, `x ^ y` then."""
+    highest = [1 << mask.bit_length() - 1 if mask else 0 for mask in masks]
+    rest = [mask ^ bit for mask, bit in zip(masks, highest, strict=True)]
+    if sum(masks) == _or(masks) and not any(rest):
+        return bits(name, masks)
+    if not any(rest):  # several have the same bit
+        distinct, repeated = list(highest), [0] * len(masks)
+        for i, bit in enumerate(highest):
+            if bit and bit in highest[:i]:
+                distinct[i], repeated[i] = 0, bit
+        return f"{_group(bits(name, distinct))} ^ {_group(mixed(name, repeated))}"
+    return f"{_group(mixed(name, highest))} ^ {_group(mixed(name, rest))}"
+
+
+def _group(text: str) -> str:
+    return f"({text})" if " + " in text else text
+
+
 def plus(*texts: str) -> str:
     """The sum of terms, without those that are 0 or missing."""
     return " + ".join(t for t in texts if t not in ("", "0")) or "0"

@@ -6,7 +6,7 @@ may evaluate any of them at compile time.
 
 from __future__ import annotations
 
-from mytriton.backends.cuda import float8
+from mytriton.backends.cuda import float8, instructions
 from mytriton.backends.cuda.atomics import half_texts
 from mytriton.backends.cuda.atomics import texts as _atomic_texts
 from mytriton.backends.cuda.literals import c_type
@@ -159,7 +159,7 @@ template <> struct mt_word<16> { typedef uint4 type; };""",
 }
 _WORD = "typename mt_word<sizeof(M) * N>::type"
 _TEXTS |= _TYPES
-_TEXTS |= {name: f"__device__ {text}" for name, text in _atomic_texts().items()}
+_TEXTS |= {name: f"__device__ {text}" for name, text in (_atomic_texts() | instructions.texts()).items()}
 for _name, _text in _WIDE_TEXTS.items():
     for _hint in ("", *(LOAD_HINTS if "LOAD" in _text else STORE_HINTS)):
         _load, _store = "*(const mt_vector<M, N>*)from", "*(mt_vector<M, N>*)to = v"

@@ -32,7 +32,7 @@ def rounds(laid_out: LaidOut, op: Exchanged) -> Rounds | None:
     if isinstance(op, ops.InlineAsm):
         return None
     if isinstance(op, ops.Dot):
-        plan = dot_plan(op)
+        plan = dot_plan(op, laid_out.layouts)
         return Rounds(plan.depth, plan.rounds, plan.slots * factor_bytes(op))
     held = op.result if isinstance(op, ops.Histogram) else op.source
     layout, element = laid_out.layouts[held], element_of(held.type)

@@ -28,7 +28,8 @@ class Dot(Op):
     may give more.
 
     `staged` names the factors that stand in shared memory already, `lhs`, `rhs` or `both`: the layout step's doing, by
-    which copies of them are on their way while earlier ones are multiplied."""
+    which copies of them are on their way while earlier ones are multiplied. `instruction` is the shape of the
+    instruction of tensor cores that multiplies, which the layout step chooses too, and "" where threads do."""
 
     opcode: ClassVar[str] = "dot"
     lhs: Value = operand()
@@ -36,6 +37,7 @@ class Dot(Op):
     acc: Value = operand()
     precision: str = attribute(default="")
     staged: str = attribute(default="")
+    instruction: str = attribute(default="")
 
     def type_rule(self) -> tuple[Type, ...]:
         left, right, acc = (shape_of(v.type) for v in self.operands)

@@ -1,0 +1,162 @@
+"""Products by tensor cores: what one `mma.sync` multiplies, which thread of a warp holds which element for it, and how
+the factors are read from shared memory.
+
+The fragments are those of the PTX ISA ("Matrix Fragments for mma.m16n8k16" and its siblings), as linear maps over F2
+like every layout: a register holds 32 bits of neighbours along the depth, four lanes hold the neighbours of these, and
+eight lanes rows of the first factor or columns of the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from mytriton.ir import ops
+from mytriton.layout.layout import Layout
+from mytriton.records import dataclass
+from mytriton.target import Target
+from mytriton.types import ScalarType, bf16, element_of, f16, f32, f64, i8, shape_of, u8
+
+#: The generation of chips from which on there are all of the instructions.
+FIRST_GENERATION = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """`mma.sync` of one shape: `rows` x `depth` times `depth` x `columns`, with `word` elements of a factor in one of
+    its registers."""
+
+    rows: int
+    columns: int
+    depth: int
+    word: int
+
+    @property
+    def name(self) -> str:
+        """As PTX spells the shape."""
+        return f"m{self.rows}n{self.columns}k{self.depth}"
+
+    @property
+    def sums(self) -> int:
+        """Elements of the result in each thread."""
+        return self.rows * self.columns // 32
+
+    @property
+    def words(self) -> tuple[int, int]:
+        """Registers of the first and of the second factor in each thread."""
+        return self.rows * self.depth // (32 * self.word), self.columns * self.depth // (32 * self.word)
+
+    @property
+    def tables(self) -> tuple[Layout, Layout, Layout]:
+        """Which thread of a warp holds what: of the factors, a word at a time, and of the sums."""
+        n, m = _bits(self.columns, 1), _bits(self.rows, self.columns)
+        a, b = _bits(self.depth, 1), _bits(self.depth, self.columns)
+        at, rows = self.word.bit_length() - 1, _bits(self.rows, self.depth)
+        lhs = Layout((self.rows, self.depth), (*a[:at], *rows[3:], *a[at + 2 :]), (*a[at : at + 2], *rows[:3]), ())
+        rhs = Layout((self.depth, self.columns), (*b[:at], *b[at + 2 :]), (*b[at : at + 2], *n), ())
+        return lhs, rhs, Layout((self.rows, self.columns), (n[0], *m[3:]), (*n[1:], *m[:3]), ())
+
+
+#: By the type of the factors.
+INSTRUCTIONS: dict[ScalarType, Instruction] = {
+    **dict.fromkeys((f16, bf16), Instruction(16, 8, 16, 2)),
+    f32: Instruction(16, 8, 8, 1),
+    **dict.fromkeys((i8, u8), Instruction(16, 8, 32, 4)),
+    f64: Instruction(8, 8, 4, 1),
+}
+
+
+def instruction(op: ops.Dot) -> Instruction:
+    """The instruction for the type of the factors."""
+    element = element_of(op.lhs.type)
+    assert isinstance(element, ScalarType)
+    return INSTRUCTIONS[element]
+
+
+def chosen(op: ops.Dot, target: Target, most_bytes: int) -> Instruction | None:
+    """The instruction that computes a product on the target; None where threads multiply by themselves: there is none,
+    the blocks are smaller, float32 must keep its precision, or one step of the depth takes more than `most_bytes`."""
+    element, batch = element_of(op.lhs.type), shape_of(op.lhs.type)[:-2]
+    if target.backend == "mlir" or target.generation < FIRST_GENERATION or target.form == "plain":
+        return None
+    if target.abi == "memref" or (element == f32 and op.precision != "tf32"):
+        return None
+    found, (rows, depth), columns = instruction(op), shape_of(op.lhs.type)[-2:], shape_of(op.rhs.type)[-1]
+    if rows < found.rows or columns < found.columns or depth < found.depth:
+        return None
+    assert isinstance(element, ScalarType)
+    step = prod(batch) * (rows + columns) * found.depth * element.bytes
+    return found if step <= most_bytes else None
+
+
+def sums(shape: Sequence[int], of: Instruction, num_warps: int) -> Layout:
+    """The layout of a product: the instruction's own, repeated along the columns, the rows and the batch. Warps take
+    matrices of the batch first, then parts of the longer side of what is left to each."""
+    *batch, rows, columns = shape
+    (_, n), (_, m) = _split(_bits(columns, 1), of.columns), _split(_bits(rows, columns), of.rows)
+    b, warp = _bits(prod(batch), rows * columns), list[int]()
+    while 1 << len(warp) < num_warps and (b or m or n):
+        longer = m if m and (not n or of.rows << len(m) >= of.columns << len(n)) else n
+        warp.append((b or longer).pop())
+    warp += [0] * (num_warps.bit_length() - 1 - len(warp))
+    return _repeated(of.tables[2], shape, (*n, *m, *b), warp)
+
+
+def fragments(op: ops.Dot, result: Layout, depth: int) -> tuple[Layout, Layout]:
+    """How the threads hold both factors for `depth` columns and rows, given the layout of the product. The registers
+    count the elements of a word, the words of an instruction, its tiles along the rows or columns (and the batch), and
+    then the steps along the depth."""
+    of, found = instruction(op), []
+    for lhs, factor, table in zip((True, False), (op.lhs, op.rhs), of.tables, strict=False):
+        shape, names = shape_of(factor.type), _names(op, lhs)
+        steps = _split(_bits(depth, 1 if lhs else shape[-1]), of.depth)[1]
+        tiles = [names[e] for e in _tiles(of, result) if names[e]]
+        found.append(_repeated(table, shape, (*tiles, *steps), [names[e] for e in result.warp]))
+    return found[0], found[1]
+
+
+def tiles(op: ops.Dot, result: Layout) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """For each bit of the number of an instruction's tile in a thread's registers of the product: the bit of the number
+    of the tile that it takes of the first factor, and of the second."""
+    found = []
+    for lhs in (True, False):
+        names, bits, following = _names(op, lhs), [], 1
+        for entry in _tiles(instruction(op), result):
+            bits.append(following if names[entry] else 0)
+            following <<= bool(names[entry])
+        found.append(tuple(bits))
+    return found[0], found[1]
+
+
+def _tiles(of: Instruction, result: Layout) -> tuple[int, ...]:
+    return result.register[of.sums.bit_length() - 1 :]
+
+
+def _repeated(table: Layout, shape: Sequence[int], registers: Sequence[int], warp: Sequence[int]) -> Layout:
+    """An instruction's table as a part of a larger block, with more registers, and warps."""
+    small, large = table.shape[-1], shape[-1]
+    register, lane = (tuple(e if e < small else e // small * large for e in held) for held in table.map[:2])
+    return Layout(tuple(shape), (*register, *registers), lane, tuple(warp))
+
+
+def _names(op: ops.Dot, lhs: bool) -> dict[int, int]:
+    """For each position bit of the product that of the factor it belongs to; 0 for those of the other factor."""
+    *batch, rows, depth = shape_of(op.lhs.type)
+    columns = shape_of(op.rhs.type)[-1]
+    n, m, b = _bits(columns, 1), _bits(rows, columns), _bits(prod(batch), rows * columns)
+    row, column, matrix = (depth, 0, rows * depth) if lhs else (0, 1, depth * columns)
+    found = {0: 0}
+    for bits, unit in ((n, column), (m, row), (b, matrix)):
+        found |= {bit: unit << i for i, bit in enumerate(bits)}
+    return found
+
+
+def _bits(extent: int, unit: int) -> list[int]:
+    """The position bits of an axis whose neighbours are `unit` apart."""
+    return [unit << i for i in range(extent.bit_length() - 1)]
+
+
+def _split(bits: list[int], extent: int) -> tuple[list[int], list[int]]:
+    """Those inside of `extent`, and the others."""
+    inside = extent.bit_length() - 1
+    return bits[:inside], bits[inside:]
