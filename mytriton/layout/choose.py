@@ -16,7 +16,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Effect, Func, Op, Value
 from mytriton.ir.ops import functions
 from mytriton.ir.ops.control import yielded
-from mytriton.layout import mma
+from mytriton.layout import mma, warpgroup
 from mytriton.layout.layout import Layout, blocked
 from mytriton.layout.routes import SHARED_BYTES
 from mytriton.records import dataclass
@@ -157,7 +157,8 @@ class Choice:
 
     def instruction(self, op: ops.Dot) -> mma.Instruction | None:
         """The instruction of tensor cores for a product, if they do it."""
-        return mma.chosen(op, self._target, SHARED_BYTES)
+        found = mma.chosen(op, self._target, SHARED_BYTES)
+        return found and (warpgroup.chosen(op, self._target) or found)
 
     def _best(self, values: Iterable[Value], shape: tuple[int, ...]) -> Layout | None:
         found = list(dict.fromkeys(self.homes[v] for v in values if v in self.homes and shape_of(v.type) == shape))

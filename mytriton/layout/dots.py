@@ -40,8 +40,9 @@ class Factor:
     round: BitMap
     needed: BitMap = ()
     stride: int = 0
-    #: Whether neighbours along the depth are side by side.
+    #: Whether neighbours along the depth are side by side, and how many bytes are before the next row begins.
     along: bool = True
+    row: int = 0
 
     @property
     def rounds_apart(self) -> bool:
@@ -82,8 +83,8 @@ def dot_plan(op: ops.Dot, layouts: Mapping[Value, Layout] | None = None) -> DotP
     slots, start = batches * put * depth, 0 if op.staged else batches * rows * depth
     if op.instruction:
         assert layouts is not None
-        lhs = _swizzled(shape_of(op.lhs.type), layouts[op.lhs], depth, factor_bytes(op), True, 0)
-        rhs = _swizzled(shape_of(op.rhs.type), layouts[op.rhs], depth, factor_bytes(op), False, start)
+        lhs = _swizzled(op, shape_of(op.lhs.type), layouts[op.lhs], depth, True, 0)
+        rhs = _swizzled(op, shape_of(op.rhs.type), layouts[op.rhs], depth, False, start)
         return DotPlan(whole // depth, depth, slots, lhs, rhs)
     row_bits, column_bits, batch_bits = _bits(rows), _bits(columns), _bits(batches)
     lhs = Factor(
@@ -109,24 +110,28 @@ def is_staged(op: ops.Dot, side: str) -> bool:
     return op.staged in (side, "both")
 
 
-def _swizzled(shape: tuple[int, ...], layout: Layout, depth: int, size: int, lhs: bool, start: int) -> Factor:
+def _swizzled(op: ops.Dot, shape: tuple[int, ...], layout: Layout, depth: int, lhs: bool, start: int) -> Factor:
     """A factor for tensor cores."""
-    *batch, rows, columns = shape
+    (*batch, rows, columns), size, of = shape, factor_bytes(op), instruction(op)
     along = (_side_by_side(layout) == 1) == lhs
     (low, high), side = _split(columns if lhs else rows, depth), _bits(rows if lhs else columns)
     apart = tuple(1 << i for i in range(len(high)))
     # What is side by side, and the axis that counts rows of it.
     inner, outer = (low, side) if along else (side, low)
     length = 1 << len(inner)
-    swizzle = _swizzle(length * size, size, 1 if loads_matrices(size, along) else 2)
+    if of.warps > 1:  # rows of at most a line, all of one line before all of the next; none for two instructions
+        length = min(length, LINE_BYTES // size, length if along or lhs else of.columns)
+    swizzle = _swizzle(length * size, size, 1 if of.warps > 1 or loads_matrices(size, along) else 2)
     counted = tuple(length << i ^ (swizzle[i] if i < len(swizzle) else 0) for i in range(len(outer)))
+    inner = tuple(bit if bit < length else bit << len(outer) for bit in _bits(1 << len(inner)))
     inside = dict(zip((along, not along), (inner, counted), strict=True))
     k, other = (*inside[True], *_none(high)), inside[False]
     matrix = _times(_bits(prod(batch)), depth << len(side))
     turn, others = (*_none(low), *apart), _none(side)
     pairs = ((k, other), (turn, others)) if lhs else ((other, k), (others, turn))
     (first, second), (first_turn, second_turn) = pairs
-    return Factor(start, (*first, *second, *matrix), (*first_turn, *second_turn, *_none(matrix)), along=along)
+    return Factor(start, (*first, *second, *matrix), (*first_turn, *second_turn, *_none(matrix)), along=along,
+                  row=length * size)  # fmt: skip
 
 
 def loads_matrices(size: int, along: bool) -> bool:

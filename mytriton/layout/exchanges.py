@@ -11,7 +11,7 @@ from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import EVALUATE, POINTER, Array
 from mytriton.ir.core import Op
-from mytriton.layout.dots import DotPlan, dot_plan
+from mytriton.layout.dots import DotPlan, dot_plan, factor_bytes
 from mytriton.layout.layout import Layout
 from mytriton.layout.mma import fragments, instruction, tiles
 from mytriton.layout.ops import Convert, PartialReduce
@@ -29,6 +29,7 @@ from mytriton.layout.routes import (
     route,
     subsets,
 )
+from mytriton.layout.warpgroup import by_warpgroups, matrices
 
 LANES = 32
 
@@ -112,6 +113,9 @@ def _product(
             now = (_bits_of(factor.round, where) == turn) & _original(layout, warp)
             cells[factor.start + _bits_of(factor.slot, where)[now]] = held[now]
         yield op
+        if by_warpgroups(op):
+            total = _multiplied_together(op, plan, result, cells, total, warp)
+            continue
         if op.instruction:
             total = _multiplied(op, plan, result, cells, total, warp)
             continue
@@ -140,6 +144,22 @@ def _multiplied(op: ops.Dot, plan: DotPlan, result: Layout, cells: Array, total:
             lhs.reshape(-1)[left] = _rounded(parts[0][step, first])
             rhs.reshape(-1)[right] = _rounded(parts[1][step, second])
             total[tile] += (lhs @ rhs).reshape(-1)[place]
+    return total.reshape(-1, LANES)
+
+
+def _multiplied_together(op: ops.Dot, plan: DotPlan, result: Layout, cells: Array, total: Array, warp: int) -> Array:
+    """What a warpgroup adds for one of its warps: matrices are where descriptors say, the sums where its table does."""
+    of, size = instruction(op), factor_bytes(op)
+    sides = list(zip((plan.lhs, plan.rhs), matrices(op, plan, result), (of.rows, of.columns), strict=True))
+    total, held = total.reshape(-1, of.sums, LANES), positions(of.tables[2], warp % of.warps)
+    for tile in range(len(total)):
+        for step in range(plan.depth // of.depth):
+            pair = []
+            for factor, matrix, others in sides:
+                start = number(matrix.thread, warp * LANES) + number(matrix.tile, tile) + number(matrix.step, step)
+                places = matrix.places(factor.start * size + start, size, others, of.depth)
+                pair.append(_rounded(cells[places // size]).astype(total.dtype))
+            total[tile] += (pair[0] @ pair[1].T).reshape(-1)[held]
     return total.reshape(-1, LANES)
 
 

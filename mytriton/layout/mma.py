@@ -9,6 +9,7 @@ eight lanes rows of the first factor or columns of the second.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from mytriton.ir import ops
@@ -20,16 +21,20 @@ from mytriton.types import ScalarType, bf16, element_of, f16, f32, f64, i8, shap
 #: The generation of chips from which on there are all of the instructions.
 FIRST_GENERATION = 80
 
+#: The rows that four warps multiply together.
+WARPGROUP_ROWS = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """`mma.sync` of one shape: `rows` x `depth` times `depth` x `columns`, with `word` elements of a factor in one of
-    its registers."""
+    """One shape of `mma.sync`, or of `wgmma.mma_async` (`warpgroup.py`): `rows` x `depth` times `depth` x `columns`,
+    with `word` elements of a factor in one register. `warps` work at it together."""
 
     rows: int
     columns: int
     depth: int
     word: int
+    warps: int = 1
 
     @property
     def name(self) -> str:
@@ -39,7 +44,7 @@ class Instruction:
     @property
     def sums(self) -> int:
         """Elements of the result in each thread."""
-        return self.rows * self.columns // 32
+        return self.rows * self.columns // (32 * self.warps)
 
     @property
     def words(self) -> tuple[int, int]:
@@ -48,13 +53,14 @@ class Instruction:
 
     @property
     def tables(self) -> tuple[Layout, Layout, Layout]:
-        """Which thread of a warp holds what: of the factors, a word at a time, and of the sums."""
+        """Which thread holds what: of the factors, a word at a time (if threads hold them), and of the sums."""
         n, m = _bits(self.columns, 1), _bits(self.rows, self.columns)
         a, b = _bits(self.depth, 1), _bits(self.depth, self.columns)
         at, rows = self.word.bit_length() - 1, _bits(self.rows, self.depth)
         lhs = Layout((self.rows, self.depth), (*a[:at], *rows[3:], *a[at + 2 :]), (*a[at : at + 2], *rows[:3]), ())
         rhs = Layout((self.depth, self.columns), (*b[:at], *b[at + 2 :]), (*b[at : at + 2], *n), ())
-        return lhs, rhs, Layout((self.rows, self.columns), (n[0], *m[3:]), (*n[1:], *m[:3]), ())
+        sums = Layout((self.rows, self.columns), (n[0], *m[3:4], *n[3:]), (*n[1:3], *m[:3]), tuple(m[4:]))
+        return lhs, rhs, sums
 
 
 #: By the type of the factors.
@@ -67,10 +73,17 @@ INSTRUCTIONS: dict[ScalarType, Instruction] = {
 
 
 def instruction(op: ops.Dot) -> Instruction:
-    """The instruction for the type of the factors."""
+    """The instruction for the type of the factors, as the layout step has chosen it."""
     element = element_of(op.lhs.type)
     assert isinstance(element, ScalarType)
+    if op.instruction.startswith(f"m{WARPGROUP_ROWS}"):
+        return of_warpgroup(element, int(op.instruction[len(f"m{WARPGROUP_ROWS}n") :].split("k")[0]))
     return INSTRUCTIONS[element]
+
+
+def of_warpgroup(element: ScalarType, columns: int) -> Instruction:
+    """The instruction of four warps for as many columns."""
+    return replace(INSTRUCTIONS[element], rows=WARPGROUP_ROWS, columns=columns, warps=4)
 
 
 def chosen(op: ops.Dot, target: Target, most_bytes: int) -> Instruction | None:
@@ -94,7 +107,7 @@ def sums(shape: Sequence[int], of: Instruction, num_warps: int) -> Layout:
     matrices of the batch first, then parts of the longer side of what is left to each."""
     *batch, rows, columns = shape
     (_, n), (_, m) = _split(_bits(columns, 1), of.columns), _split(_bits(rows, columns), of.rows)
-    b, warp = _bits(prod(batch), rows * columns), list[int]()
+    b, warp = _bits(prod(batch), rows * columns), [e // of.columns * columns for e in of.tables[2].warp]
     while 1 << len(warp) < num_warps and (b or m or n):
         longer = m if m and (not n or of.rows << len(m) >= of.columns << len(n)) else n
         warp.append((b or longer).pop())
@@ -108,7 +121,7 @@ def fragments(op: ops.Dot, result: Layout, depth: int) -> tuple[Layout, Layout]:
     then the steps along the depth."""
     of, found = instruction(op), []
     for lhs, factor, table in zip((True, False), (op.lhs, op.rhs), of.tables, strict=False):
-        shape, names = shape_of(factor.type), _names(op, lhs)
+        shape, names = shape_of(factor.type), factor_bits(op, lhs)
         steps = _split(_bits(depth, 1 if lhs else shape[-1]), of.depth)[1]
         tiles = [names[e] for e in _tiles(of, result) if names[e]]
         found.append(_repeated(table, shape, (*tiles, *steps), [names[e] for e in result.warp]))
@@ -120,7 +133,7 @@ def tiles(op: ops.Dot, result: Layout) -> tuple[tuple[int, ...], tuple[int, ...]
     of the tile that it takes of the first factor, and of the second."""
     found = []
     for lhs in (True, False):
-        names, bits, following = _names(op, lhs), [], 1
+        names, bits, following = factor_bits(op, lhs), [], 1
         for entry in _tiles(instruction(op), result):
             bits.append(following if names[entry] else 0)
             following <<= bool(names[entry])
@@ -139,7 +152,7 @@ def _repeated(table: Layout, shape: Sequence[int], registers: Sequence[int], war
     return Layout(tuple(shape), (*register, *registers), lane, tuple(warp))
 
 
-def _names(op: ops.Dot, lhs: bool) -> dict[int, int]:
+def factor_bits(op: ops.Dot, lhs: bool) -> dict[int, int]:
     """For each position bit of the product that of the factor it belongs to; 0 for those of the other factor."""
     *batch, rows, depth = shape_of(op.lhs.type)
     columns = shape_of(op.rhs.type)[-1]

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.backends import warpgroups
 from tests.backends.x86_assembly import in_cpp
 
 _SHIM = r"""
@@ -189,7 +190,7 @@ static unsigned short mt_f32_to_bf16(float x) {
 // --- tensor cores, by the formulas of the PTX ISA for each lane's fragments; addresses of shared memory are distances
 static char* origin;
 static size_t __cvta_generic_to_shared(const void* p) {
-    if (!origin) origin = (char*)p;
+    if (!origin) origin = (char*)((size_t)p & ~(size_t)1023);  // addresses are as much aligned as on the device
     return (char*)p - origin;
 }
 static Thread& lane(unsigned of) { return threads[(threadIdx.x & ~31u) | of]; }
@@ -250,6 +251,7 @@ static void mt_mma_f32(float* sum, const unsigned* lhs, const unsigned* rhs) {
 }
 MMA(i8, signed char, unsigned, int, 16, 32) MMA(u8, unsigned char, unsigned, int, 16, 32)
 MMA(f64, double, double, double, 8, 4)
+// --- launches
 static const char* launch(const std::function<void()>& kernel, Index grid, int count, bool together, bool upwards) {
     turn = upwards ? count - 1 : 0;
     fault.clear();
@@ -259,6 +261,7 @@ static const char* launch(const std::function<void()>& kernel, Index grid, int c
         blockIdx = {x, y, z};
         if (together) run_together(count);
         else for (unsigned t = count; t-- > 0;) { threadIdx = {t ^ turn, 0, 0}; kernel(); }
+        if (fault.empty() && !all_finished()) fault = "a product is not waited for";
         if (!fault.empty()) return fault.c_str();
     }
     std::fflush(stdout);
@@ -268,10 +271,11 @@ static const char* launch(const std::function<void()>& kernel, Index grid, int c
 
 #: The helpers that hold PTX instructions; the shim has its own of the same names.
 _ASSEMBLY = re.compile(
-    r"__device__ [\w ]+ (\w+)\([\w *,]+\) \{\n(?:(?!\}).*\n)*?\s*asm(?: volatile)?\((?:.*\n)*?\}(?:\n|$)"
+    r"__device__ [\w ]+ (\w+)\([\w *,]*\) \{\n(?:(?!\}).*\n)*?\s*asm(?: volatile)?\((?:.*\n)*?\}(?:\n|$)"
 )
 #: As much as a program may ask for on any chip.
-_DYNAMIC = f"__shared__ __align__(16) unsigned char mt_shared[{227 << 10}];"
+_MOST_SHARED = 227 << 10
+_DYNAMIC = re.compile(r"extern (__shared__ __align__\(\d+\) unsigned char mt_shared\[)\];")
 _CHECKS = "signed-integer-overflow,integer-divide-by-zero,shift,float-cast-overflow,bool"
 _SIGNATURE = re.compile(r"^(?:void )?(\w+)\((.*)\) \{$", re.MULTILINE)
 
@@ -314,10 +318,10 @@ def _without_assembly(text: str) -> str:
 
 def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
     """Compile kernels, each given as its text and its number of threads."""
-    parts = [_SHIM]
+    parts = [_SHIM.replace("// --- launches", f"{warpgroups.SHIM}// --- launches")]
     for number, (text, threads) in enumerate(kernels):
-        text = text.replace("extern __shared__ __align__(16) unsigned char mt_shared[];", _DYNAMIC)
-        text = in_cpp(_without_assembly(text)).replace('extern "C" ', "")
+        text = _DYNAMIC.sub(rf"\g<1>{_MOST_SHARED}];", text)
+        text = warpgroups.stand_ins(text) + in_cpp(_without_assembly(text)).replace('extern "C" ', "")
         found = list(_SIGNATURE.finditer(text))[-1]
         types = [p.strip().rsplit(" ", 1)[0] for p in found[2].split(",") if p.strip()]
         arguments = ", ".join(f"*({t}*)args[{i}]" for i, t in enumerate(types))

@@ -12,12 +12,14 @@ from mytriton.backends.cuda.positions import mixed, owner, plus
 from mytriton.backends.cuda.section import Section
 from mytriton.backends.cuda.tensor import Side, TensorCores
 from mytriton.backends.cuda.values import Values
+from mytriton.backends.cuda.warpgroups import Warpgroups
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.layout.dots import DotPlan, dot_plan, mapped
 from mytriton.layout.layout import Layout
 from mytriton.layout.routes import BitMap
+from mytriton.layout.warpgroup import by_warpgroups
 from mytriton.types import ScalarType, element_of
 
 #: Steps in a row, so that one load may bring several elements of a row of the first factor.
@@ -31,6 +33,7 @@ class Dots(Section):
         super().__init__(facts, values, writer)
         self._shared = shared
         self._tensor_cores = TensorCores(facts, values, writer)
+        self._warpgroups = Warpgroups(facts, values, writer)
 
     def __call__(self, op: ops.Dot, barrier: bool) -> None:
         """Write a product; its result is declared."""
@@ -67,9 +70,14 @@ class Dots(Section):
     def _round(self, op: ops.Dot, plan: DotPlan, sides: Sequence[Side]) -> None:
         for side in sides:
             self._put(side, plan)
+        together = by_warpgroups(op)
+        if together:
+            self._warpgroups.fence()
         self._writer.line("__syncthreads();")
         layout = self._facts.laid_out.layouts[op.result]
-        if op.instruction:
+        if together:
+            self._warpgroups(op, plan, sides)
+        elif op.instruction:
             self._tensor_cores(op, plan, sides)
         elif plan.depth > 1:
             self._writer.line(f"#pragma unroll {min(_UNROLLED, plan.depth)}")

@@ -22,7 +22,7 @@ from mytriton.backends.cuda.names import mangle_kernel
 from mytriton.backends.cuda.positions import position
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
-from mytriton.backends.nvidia.shared import STATIC_BYTES, shared_bytes
+from mytriton.backends.nvidia.shared import STATIC_BYTES, alignment, shared_bytes
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op
 from mytriton.layout.program import LaidOut
@@ -62,9 +62,10 @@ class _Emitter:
         self._control = Control(facts, values, writer, self._parts, self._right_hand_side)
 
     def lines(self) -> list[Line]:
-        if size := shared_bytes(self._facts.laid_out):
+        laid_out = self._facts.laid_out
+        if size := shared_bytes(laid_out):
             self._writer.start(self._func.span)
-            declared = f"__shared__ __align__(16) unsigned char {SHARED}"
+            declared = f"__shared__ __align__({alignment(laid_out)}) unsigned char {SHARED}"
             self._writer.line(f"{declared}[{size}];" if size <= STATIC_BYTES else f"extern {declared}[];")
         self._parts(self._facts.parts)
         prelude = self._values.prelude

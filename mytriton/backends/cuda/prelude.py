@@ -255,6 +255,10 @@ class Prelude:
         self._texts |= {name: f"__device__ {text}" for name, text in half_texts(generation >= 90).items()}
         self._used: dict[str, None] = {}
 
+    def define(self, function: str, text: str) -> None:
+        """Have a function of which there are too many to have all of them."""
+        self._texts[function] = text
+
     def call(self, function: str, *arguments: str, width: int | None = None, hint: str = "") -> str:
         """The text of a call, `mt_load<4>(...)` with a width, `mt_load_cg<4>(...)` with a hint of `HINTS` as well; the
         function will be declared and defined."""

@@ -12,6 +12,7 @@ from mytriton.layout.dots import dot_plan, factor_bytes
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, Exchanged, LaidOut
 from mytriton.layout.routes import round_elements, round_registers
+from mytriton.layout.warpgroup import ALIGNED_BYTES, by_warpgroups
 from mytriton.records import dataclass
 from mytriton.target import Target
 from mytriton.types import PointerType, element_of
@@ -50,6 +51,12 @@ def shared_bytes(laid_out: LaidOut) -> int:
     """The size of the buffer that a kernel needs; 0 if it needs none."""
     exchanges = (item.op for item in laid_out.walk() if isinstance(item, Exchange))
     return max((r.bytes for op in exchanges if (r := rounds(laid_out, op))), default=0)
+
+
+def alignment(laid_out: LaidOut) -> int:
+    """What the buffer's address is a multiple of: 16, or what matrices of warpgroups ask for."""
+    products = (item.op for item in laid_out.walk() if isinstance(item, Exchange) and isinstance(item.op, ops.Dot))
+    return ALIGNED_BYTES if any(map(by_warpgroups, products)) else 16
 
 
 def dynamic_bytes(laid_out: LaidOut) -> int:

@@ -1,0 +1,108 @@
+"""Products by warpgroups: four warps together multiply matrices that stand in shared memory, while they go on with
+something else (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
+
+An instruction is told by a *descriptor* where a matrix begins and how its rows lie: eight of them, of up to 128 bytes,
+are one *atom*, in which pieces of 16 bytes are swizzled as `dots.py` does it. Only the sums are in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from mytriton.ir import ops
+from mytriton.ir.arithmetic import Array
+from mytriton.layout.dots import DotPlan, Factor, factor_bytes, mapped
+from mytriton.layout.layout import Layout
+from mytriton.layout.mma import WARPGROUP_ROWS, Instruction, factor_bits, instruction, of_warpgroup
+from mytriton.layout.routes import BitMap
+from mytriton.records import dataclass
+from mytriton.target import Target
+from mytriton.types import ScalarType, bf16, element_of, f16, shape_of
+
+#: The chip that has the instructions, and only it.
+CHIP = "sm_90a"
+
+#: What an atom's beginning is a multiple of, so that the swizzle of its addresses is that of its rows.
+ALIGNED_BYTES = 1024
+
+#: The factors of which either axis may be the one whose neighbours are side by side.
+_FACTORS = (f16, bf16)
+_LEAST_COLUMNS, _MOST_COLUMNS = 16, 256
+
+
+def chosen(op: ops.Dot, target: Target) -> Instruction | None:
+    """The instruction that computes a product on the target; None where there is none, or the blocks are smaller. Its
+    columns are as many as a warpgroup has when these have shared out the batch, then the rows, then the columns."""
+    element, (*batch, rows, depth) = element_of(op.lhs.type), shape_of(op.lhs.type)
+    columns, groups = shape_of(op.rhs.type)[-1], target.num_warps // 4
+    if target.chip != CHIP or element not in _FACTORS or not groups:
+        return None
+    assert isinstance(element, ScalarType)
+    of = of_warpgroup(element, _LEAST_COLUMNS)
+    if rows < of.rows or columns < of.columns or depth < of.depth:
+        return None
+    blocks = prod(batch) * rows // WARPGROUP_ROWS
+    share = columns // max(1, groups // blocks)
+    return of_warpgroup(element, max(_LEAST_COLUMNS, min(share, _MOST_COLUMNS)))
+
+
+def by_warpgroups(op: ops.Dot) -> bool:
+    """Whether warpgroups compute a product."""
+    return bool(op.instruction) and instruction(op).warps > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """How instructions find their parts of a factor. The byte at which one begins, counted from where the factor does,
+    is given by bit maps of the thread's number, of the number of the instruction's tile in the thread's sums, and of
+    that of the step along the depth. Rows are of `row` bytes and run along the depth (`along`), or count it; eight of
+    them, an atom, are followed by the next eight after `stride` bytes, and by the next line of eight after `leading`.
+    """
+
+    thread: BitMap
+    tile: BitMap
+    step: BitMap
+    row: int
+    along: bool
+    stride: int
+    leading: int
+
+    @property
+    def swizzle(self) -> int:
+        """What a descriptor calls the length of the rows."""
+        return {128: 1, 64: 2, 32: 3}[self.row]
+
+    def places(self, start: int, size: int, others: int, depth: int) -> Array:
+        """The bytes where the elements of a matrix stand that begins at `start`, as the hardware finds them: an array
+        [others, depth] for elements of `size` bytes."""
+        other, k = np.arange(others)[:, None], np.arange(depth)
+        counted, byte = (other, k * size) if self.along else (k, other * size)
+        place = start + counted % 8 * self.row + counted // 8 * self.stride
+        place = place + byte % self.row + byte // self.row * self.leading
+        return np.asarray(place ^ (place >> 3 & self.row - 16))
+
+
+def matrices(op: ops.Dot, plan: DotPlan, result: Layout) -> tuple[Matrix, Matrix]:
+    """How instructions find both factors of a product with `result`."""
+    return _matrix(op, plan, result, plan.lhs), _matrix(op, plan, result, plan.rhs)
+
+
+def _matrix(op: ops.Dot, plan: DotPlan, result: Layout, factor: Factor) -> Matrix:
+    of, names, size = instruction(op), factor_bits(op, factor is plan.lhs), factor_bytes(op)
+
+    def places(entries: Sequence[int]) -> BitMap:
+        return tuple(slot * size for slot in mapped(factor.slot, entries))
+
+    def needed(entries: Sequence[int]) -> BitMap:
+        return places([names[entry] for entry in entries])
+
+    unit = 1 if factor is plan.lhs else shape_of(op.rhs.type)[-1]
+    steps = [unit << i for i in range(of.depth.bit_length() - 1, plan.depth.bit_length() - 1)]
+    inside = len(result.lane) + of.warps.bit_length() - 1
+    thread = (*(0,) * inside, *needed(result.warp[of.warps.bit_length() - 1 :]))
+    tile = needed(result.register[of.sums.bit_length() - 1 :])
+    leading = 16 if factor.along else plan.depth * factor.row  # an instruction takes no more than a row along the depth
+    return Matrix(thread, tile, places(steps), factor.row, factor.along, 8 * factor.row, leading)
