@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mytriton.compile import SHARED, source_stage
 from mytriton.configs import Config
 from mytriton.frontend.tree import Stmt
 from mytriton.ir.core import Func, Op
 from mytriton.stage import Compilation
+
+if TYPE_CHECKING:
+    from mytriton.backends.nvidia.resources import Resources
 
 
 class LaunchResult:
@@ -45,6 +48,11 @@ class LaunchResult:
     def src(self) -> str:
         """The source that the selected backend generated (for `interp`, the SSA it interprets)."""
         return self.compilation.stage(source_stage(self.compilation.planned)).text
+
+    @property
+    def resources(self) -> Resources:
+        """What the compiled kernel takes of a GPU (`Compilation.resources`)."""
+        return self.compilation.resources()
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.expression_ops, self.ssa_ops, self.src))

@@ -6,12 +6,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from mytriton.diagnostics import CompileError, Diagnostic, InternalError
+from mytriton.diagnostics import BackendUnavailable, CompileError, Diagnostic, InternalError
 from mytriton.records import dataclass
 from mytriton.source import SourceUnit, Span
 from mytriton.target import Target
+
+if TYPE_CHECKING:
+    from mytriton.backends.nvidia.resources import Resources
 
 Status = Literal["ok", "no change", "failed", "crashed", "skipped", "cached"]
 Kind = Literal["source", "tree", "ir", "text", "binary"]
@@ -175,6 +178,15 @@ class Compilation:
         if not found.ok:
             raise CompileError([Diagnostic("MT900", f"stage {name!r} was skipped: {found.reason}", stage=name)])
         return found
+
+    def resources(self) -> Resources:
+        """What the kernel takes of a GPU: registers, memory, occupancy and what limits it. No GPU is needed. Raises
+        `CompileError` if it does not compile, and `BackendUnavailable` for a backend that makes no code for GPUs."""
+        from mytriton.backends.nvidia.resources import of_stage
+
+        if "cubin" not in self.planned:
+            raise BackendUnavailable(f"the {self.target.backend} backend makes no code for GPUs, which has resources")
+        return of_stage(self.stage("cubin"), self.target)
 
     @property
     def failed(self) -> Stage | None:

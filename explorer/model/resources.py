@@ -13,13 +13,15 @@ _LIMITS = re.compile(r"limited by (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one kernel: `registers` a thread, `shared` memory in bytes a block, `spills` (stores and loads) and `stack` in
-    bytes a thread, `occupancy` in percent with what `limits` it, SASS `instructions`. None is not known."""
+    """Of one kernel: `registers` a thread, `shared` memory in bytes a block, `spills` (stores and loads) and `stack`
+    (local memory) in bytes a thread, `constant` memory in bytes with the parameters, `occupancy` in percent with what
+    `limits` it, SASS `instructions`. None is not known."""
 
     registers: int | None = None
     shared: int | None = None
     spills: int | None = None
     stack: int | None = None
+    constant: int | None = None
     occupancy: int | None = None
     instructions: int | None = None
     limits: str = ""
@@ -33,6 +35,7 @@ WORDS = {
     "shared": "shared memory, bytes",
     "spills": "spills, bytes",
     "stack": "stack, bytes",
+    "constant": "constants, bytes",
     "occupancy": "occupancy, %",
     "instructions": "SASS instructions",
 }
@@ -48,6 +51,7 @@ def figures(cubin: StageView | None, sass: StageView | None) -> Figures:
         shared=stats.get("shared"),
         spills=sum(spills) if spills else None,
         stack=stats.get("stack"),
+        constant=stats.get("constant"),
         occupancy=stats.get("occupancy"),
         instructions=instructions(sass) if sass is not None and sass.ok else None,
         limits=limits[0] if limits else "",
@@ -111,6 +115,7 @@ _LONG = {
     "shared": "shared {} B",
     "spills": "spills {} B",
     "stack": "stack {} B",
+    "constant": "constants {} B",
     "occupancy": "occupancy {}%",
     "instructions": "{} SASS",
 }
@@ -119,6 +124,7 @@ _SHORT = {
     "shared": "shared {}",
     "spills": "spills {}",
     "stack": "stack {}",
+    "constant": "const {}",
     "occupancy": "occ {}%",
     "instructions": "sass {}",
 }

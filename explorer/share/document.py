@@ -20,7 +20,8 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
                 "compared" (with --compare): the same, A against B
     problems    [{"code", "severity", "message", "hint", "path", "line", "column", "end_line", "end_column", "stage",
                 "rendered"}]
-    resources   {"registers", "shared", "spills", "stack", "occupancy", "limits", "instructions", "missing": why}
+    resources   {"registers", "shared", "spills", "stack", "constant", "occupancy", "limits",
+                "instructions", "missing": why}
     run         the example's run, or null: {"verdict": PASS | FAIL | NOT RUN | TUNED, "ok", "backend", "device",
                 "note", "outputs": [...], "seconds", "reference", "message", "diagnostics", "steps", "bench", ...}
     history     [{"number", "time", "backend", "version": hash of the text, "edited", "report": as run}], in a bundle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import threading
@@ -12,7 +13,7 @@ import pytest
 
 import mytriton as triton
 import mytriton.language as tl
-from mytriton.backends.nvidia import native
+from mytriton.backends.nvidia import driver, native
 from mytriton.diagnostics import LaunchError
 from tests.backends.test_gpu import target_for
 
@@ -199,6 +200,29 @@ def test_a_forked_process_is_told_that_it_cannot(way, library, options):
     assert os.waitstatus_to_exitcode(status) == 7
     advance[(8,)](x, 1000, 1, BLOCK=128, **options)
     assert float(x.sum()) == 3000
+
+
+def test_the_driver_has_the_figures_that_we_tell_without_a_gpu(options):
+    """`Resources` against cuFuncGetAttribute: 1 shared (static), 3 local, 4 registers."""
+    x = CuPy().zeros(1000)
+    result = advance[(8,)](x, 1000, 1, BLOCK=128, **options)
+    (entry,) = (e for e in advance._cache.values() if e.compilation is result.compilation)
+    launcher: Any = entry.launcher()
+    value = ctypes.c_int()
+
+    def asked(number: int) -> int:
+        assert (
+            driver.library().cuFuncGetAttribute(ctypes.byref(value), number, ctypes.c_void_p(launcher.function(0))) == 0
+        )
+        return value.value
+
+    found = result.resources
+    assert (asked(1), asked(3), asked(4)) == (found.shared - launcher.shared, found.stack, found.registers)
+    blocks = ctypes.c_int()
+    code = driver.library().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        ctypes.byref(blocks), ctypes.c_void_p(launcher.function(0)), 128, ctypes.c_size_t(launcher.shared)
+    )
+    assert code == 0 and found.occupancy is not None and blocks.value == found.occupancy.blocks
 
 
 def test_several_devices(way, library):

@@ -63,6 +63,7 @@ def test_the_table_has_figures_times_operations_and_lines_with_deltas() -> None:
         "shared memory, bytes          4096     4096",
         "spills, bytes                   24       24",
         "stack, bytes                    24       24",
+        "constants, bytes               548      548",
         "occupancy, %                    75      100    ↑25",
         "SASS instructions                2        2",
         "occupancy is limited by     A: shared memory and registers   B: -",
@@ -77,7 +78,7 @@ def test_the_table_has_figures_times_operations_and_lines_with_deltas() -> None:
     ]
     assert max(map(len, table(a, b))) <= 76, "fits 80 columns with margin and scroll bar"
     a.text, b.report = "old text", replace(report(1e-3), ok=False)
-    assert table(a, b)[12].endswith("on cpu, not cuda  B: FAIL  A: stale")
+    assert table(a, b)[13].endswith("on cpu, not cuda  B: FAIL  A: stale")
     assert table(a, b)[-6:] == ["source", "--- A", "+++ B", "@@ -1 +1 @@", "-old text", "+text"]
 
 

@@ -17,10 +17,18 @@ SUMMARY = (
     LineView("cubin: 4096 bytes"),
     LineView("occupancy 75%  48 of 64 warps, limited by shared memory and registers"),
 )
-STATS = {"registers": 40, "shared": 4096, "spill_stores": 16, "spill_loads": 8, "stack": 24, "occupancy": 75}
+STATS = {
+    "registers": 40,
+    "shared": 4096,
+    "spill_stores": 16,
+    "spill_loads": 8,
+    "stack": 24,
+    "constant": 548,
+    "occupancy": 75,
+}
 CUBIN = StageView("cubin", "binary", "text", lines=SUMMARY, stats=STATS)
 SASS = StageView("sass", "text", "sass", lines=(LineView("k:"), LineView("/*0000*/ EXIT;"), LineView("/*0010*/ NOP;")))
-NOW = Figures(40, 4096, 24, 24, 75, 2, "shared memory and registers")
+NOW = Figures(40, 4096, 24, 24, 548, 75, 2, "shared memory and registers")
 
 
 def text(meter: Meter, width: int) -> str:
@@ -38,24 +46,24 @@ def test_arrows_say_how_the_last_edit_moved_each_figure() -> None:
     assert worse("registers", 5, 3)
     assert worse("occupancy", 3, 5)
     assert not worse("occupancy", 5, 3)
-    meter = Meter("add", "ptx a", Figures(32, 0, 0, 0, 100, 90, "warps")).reads("add", "ptx b", NOW)
+    meter = Meter("add", "ptx a", Figures(32, 0, 0, 0, 540, 100, 90, "warps")).reads("add", "ptx b", NOW)
     assert text(meter, 200) == (
-        "40 registers ↑8  shared 4096 B ↑4096  spills 24 B ↑24  stack 24 B ↑24  occupancy 75% ↓25  "
-        "(shared memory and registers)  2 SASS ↓88"
+        "40 registers ↑8  shared 4096 B ↑4096  spills 24 B ↑24  stack 24 B ↑24  constants 548 B ↑8  "
+        "occupancy 75% ↓25  (shared memory and registers)  2 SASS ↓88"
     )
-    assert [r.bad for r in strip(meter, 200)] == [True, True, True, True, True, False, False]
+    assert [r.bad for r in strip(meter, 200)] == [True, True, True, True, True, True, False, False]
 
 
 def test_the_same_code_is_no_new_build_and_another_kernel_has_no_before() -> None:
-    meter = Meter("add", "ptx a", Figures(32, 0, 0, 0, 100)).reads("add", "ptx b", replace(NOW, instructions=None))
+    meter = Meter("add", "ptx a", Figures(32, 0, 0, 0, 540, 100)).reads("add", "ptx b", replace(NOW, instructions=None))
     assert meter.reads("add", "ptx b", Figures(instructions=7)) == replace(meter, now=replace(NOW, instructions=7))
     assert meter.reads("mul", "ptx b", NOW) == Meter("mul", "ptx b", NOW)
 
 
 def test_a_narrow_strip_has_shorter_words_and_leaves_out_what_is_nothing() -> None:
-    meter = Meter("add", "", Figures(32, 0, 0, 0, 100, 90, "warps"))
-    assert text(meter, 80) == "reg 32  shared 0  spills 0  stack 0  occ 100%  (warps)  sass 90"
-    assert text(meter, 50) == "reg 32  occ 100%  (warps)  sass 90"
+    meter = Meter("add", "", Figures(32, 0, 0, 0, 540, 100, 90, "warps"))
+    assert text(meter, 80) == "reg 32  shared 0  spills 0  stack 0  const 540  occ 100%  (warps)  sass 90"
+    assert text(meter, 50) == "reg 32  const 540  occ 100%  (warps)  sass 90"
 
 
 async def measured(e: Explorer, ptx: str, **stats: int) -> None:

@@ -90,7 +90,7 @@ __device__ double mt_fma_to_odd(double x, double y, double z) {
 
 # Wide accesses. None calls another: the line of a call within a call would not say for which outer call it stands.
 # i1 is `bool` in registers and `unsigned char` in memory, hence two types. LOAD and STORE are the access itself. What
-# is not loaded has a value before: left undefined, the compiler takes what the load before has brought, and waits for it.
+# is not loaded has a value before: left undefined, the compiler takes what the load before brought, and waits for it.
 _WIDE_TEXTS = {
     "mt_load": """\
 template <int N, class T, class M> __device__ void mt_load(T* to, const M* from) {

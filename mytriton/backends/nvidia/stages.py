@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from mytriton.backends.nvidia.disasm import kept_disassembly, sass_lines
 from mytriton.backends.nvidia.lines import ptx_lines
 from mytriton.backends.nvidia.nvjitlink import Linked, kept_link
-from mytriton.backends.nvidia.occupancy import Occupancy, occupancy
+from mytriton.backends.nvidia.resources import Resources, taken
 from mytriton.backends.nvidia.shared import shared_bytes
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing
 from mytriton.diagnostics import Diagnostic
@@ -75,13 +75,10 @@ def _cubin(ptx: Stage, target: Target, shared: int) -> Stage:
         try:
             linked, cached = kept_link(ptx.artifact, target.chip)
             stage.status = "cached" if cached else "ok"
-            used = {**linked.resources, "shared": linked.resources["shared"] + shared}
+            used = taken(linked.resources, linked.cubin, shared, target)
             stage.artifact = linked.cubin
-            stage.stats = {**used, "bytes": len(linked.cubin)}
-            filled = occupancy(target.chip, target.threads, used["registers"], used["shared"])
-            if filled is not None:
-                stage.stats["occupancy"] = filled.percent
-            stage.make_lines = lambda: _summary(linked, used, filled)
+            stage.stats = {**used.stats, "bytes": len(linked.cubin)}
+            stage.make_lines = lambda: _summary(linked, used)
         except ToolMissing as missing:
             stage.status, stage.reason = "skipped", str(missing)
         except ToolFailed as failed:
@@ -102,12 +99,8 @@ def _blame(stage: Stage, failed: ToolFailed, ptx: Stage) -> None:
     stage.diagnostics = (Diagnostic("MT502", str(failed), span, stage="cubin", hint=hint),)
 
 
-def _summary(linked: Linked, used: dict[str, int], filled: Occupancy | None) -> list[Line]:
-    figures = [Line(f"{name:<13}{value:>8}") for name, value in used.items()]
-    if filled is not None:
-        where = f"{filled.warps} of {filled.most} warps on a multiprocessor, limited by {' and '.join(filled.limits)}"
-        figures.append(Line(f"{'occupancy':<13}{filled.percent:>7}%  {where}"))
-    return [Line(f"cubin: {len(linked.cubin)} bytes, linked by {linked.tool}"), *figures]
+def _summary(linked: Linked, used: Resources) -> list[Line]:
+    return [Line(f"cubin: {len(linked.cubin)} bytes, linked by {linked.tool}"), *map(Line, used.lines())]
 
 
 def _sass(cubin: Stage, ptx: Stage) -> Stage:
