@@ -90,7 +90,7 @@ def chosen(op: ops.Dot, target: Target, most_bytes: int) -> Instruction | None:
     """The instruction that computes a product on the target; None where threads multiply by themselves: there is none,
     the blocks are smaller, float32 must keep its precision, or one step of the depth takes more than `most_bytes`."""
     element, batch = element_of(op.lhs.type), shape_of(op.lhs.type)[:-2]
-    if target.backend == "mlir" or target.generation < FIRST_GENERATION or target.form == "plain":
+    if target.generation < FIRST_GENERATION or target.form == "plain":
         return None
     if target.abi == "memref" or (element == f32 and op.precision != "tf32"):
         return None

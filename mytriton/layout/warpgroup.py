@@ -38,7 +38,7 @@ def chosen(op: ops.Dot, target: Target) -> Instruction | None:
     columns are as many as a warpgroup has when these have shared out the batch, then the rows, then the columns."""
     element, (*batch, rows, depth) = element_of(op.lhs.type), shape_of(op.lhs.type)
     columns, groups = shape_of(op.rhs.type)[-1], target.num_warps // 4
-    if target.chip != CHIP or element not in _FACTORS or not groups:
+    if target.chip != CHIP or target.backend == "mlir" or element not in _FACTORS or not groups:
         return None
     assert isinstance(element, ScalarType)
     of = of_warpgroup(element, _LEAST_COLUMNS)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from tests.backends import warpgroups
+from tests.backends.tensor_cores import TENSOR_CORES
 from tests.backends.x86_assembly import in_cpp
 
 _SHIM = r"""
@@ -180,77 +181,30 @@ static unsigned short mt_atomic_add_f16(unsigned short* p, unsigned short x) {
     *p = bits<unsigned short>((_Float16)(bits<_Float16>(old) + bits<_Float16>(x)));
     return old;
 }
-static unsigned mt_f32_to_tf32(float x) {
-    return std::isfinite(x) ? (bits<unsigned>(x) + 0x1000) & 0xffffe000u : bits<unsigned>(x);
-}
 static unsigned short mt_f32_to_bf16(float x) {
     unsigned word = bits<unsigned>(x);
     return x != x ? 0x7fff : (word + 0x7fff + ((word >> 16) & 1)) >> 16;
 }
-// --- tensor cores, by the formulas of the PTX ISA for each lane's fragments; addresses of shared memory are distances
+// --- tensor cores; addresses of shared memory are distances from one place in it
+static unsigned own_lane() { return threadIdx.x & 31; }
+static void hand(const void* p) { self().handed = (unsigned long long)p; wait_at(SHUFFLE); }
+static const void* handed(unsigned lane) { return (const void*)threads[(threadIdx.x & ~31u) | lane].handed; }
+static void all_have_read() { wait_at(SHUFFLE); }
 static char* origin;
 static size_t __cvta_generic_to_shared(const void* p) {
     if (!origin) origin = (char*)((size_t)p & ~(size_t)1023);  // addresses are as much aligned as on the device
     return (char*)p - origin;
 }
-static Thread& lane(unsigned of) { return threads[(threadIdx.x & ~31u) | of]; }
-template <int COUNT, bool TRANS> static void ldmatrix(unsigned* to, unsigned from) {
-    self().handed = (unsigned long long)(origin + (int)from);
-    wait_at(SHUFFLE);
-    const unsigned own = threadIdx.x & 31;
-    for (int i = 0; i < COUNT; ++i) {
-        unsigned short pair[2];
-        for (unsigned j = 0; j < 2; ++j) {
-            const unsigned row = TRANS ? own % 4 * 2 + j : own / 4, column = TRANS ? own / 4 : own % 4 * 2 + j;
-            const unsigned long long start = lane(i * 8 + row).handed;
-            if (start % 16) fault = "a row that ldmatrix reads is not aligned";
-            else pair[j] = ((const unsigned short*)start)[column];
-        }
-        std::memcpy(&to[i], pair, 4);
-    }
-    wait_at(SHUFFLE);
-}
+TENSOR_CORES
 #define LDMATRIX(count) \
-    static void mt_ldmatrix_x##count(unsigned* to, unsigned from) { ldmatrix<count, false>(to, from); } \
-    static void mt_ldmatrix_x##count##_trans(unsigned* to, unsigned from) { ldmatrix<count, true>(to, from); }
+    static void mt_ldmatrix_x##count(unsigned* to, unsigned at) { ldmatrix(to, origin + (int)at, count, 0); } \
+    static void mt_ldmatrix_x##count##_trans(unsigned* to, unsigned at) { ldmatrix(to, origin + (int)at, count, 1); }
 LDMATRIX(1) LDMATRIX(2) LDMATRIX(4)
-// An element of type T is `Word / T` in a register; `number` says what it is.
-template <class T, class Word, class Sum, Sum (*number)(T), int M, int K>
-static void multiply(Sum* sum, const Word* lhs, const Word* rhs) {
-    const void* given[2] = {lhs, rhs};
-    self().handed = (unsigned long long)given;
-    wait_at(SHUFFLE);
-    const unsigned own = threadIdx.x & 31, in_word = sizeof(Word) / sizeof(T);
-    auto element = [&](int which, unsigned row, unsigned k) {  // `row` is a column of the second factor
-        const void** other = (const void**)lane(row % 8 * 4 + k / in_word % 4).handed;
-        const unsigned below = row / 8, word = k / in_word / 4 * (which == 0 && M == 16 ? 2 : 1) + below;
-        return number(((const T*)other[which])[word * in_word + k % in_word]);
-    };
-    Sum made[M * 8 / 32];
-    for (unsigned i = 0; i < M * 8 / 32; ++i) {
-        const unsigned row = own / 4 + i / 2 * 8, column = own % 4 * 2 + i % 2;
-        made[i] = sum[i];
-        for (unsigned k = 0; k < K; ++k) made[i] += element(0, row, k) * element(1, column, k);
-    }
-    wait_at(SHUFFLE);  // until all have read their fragments, which are no longer there then
-    std::memcpy(sum, made, sizeof made);
-}
-static float from_f16(unsigned short x) { return (float)bits<_Float16>(x); }
-static float from_bf16(unsigned short x) { return bits<float>((unsigned)x << 16); }
-static float from_tf32(unsigned x) { return bits<float>(x & 0xffffe000u); }
-static int from_i8(signed char x) { return x; }
-static int from_u8(unsigned char x) { return x; }
-static double from_f64(double x) { return x; }
-#define MMA(name, T, Word, Sum, m, k) \
-    static void mt_mma_##name(Sum* sum, const Word* lhs, const Word* rhs) { \
-        multiply<T, Word, Sum, from_##name, m, k>(sum, lhs, rhs); \
-    }
-MMA(f16, unsigned short, unsigned, float, 16, 16) MMA(bf16, unsigned short, unsigned, float, 16, 16)
-static void mt_mma_f32(float* sum, const unsigned* lhs, const unsigned* rhs) {
-    multiply<unsigned, unsigned, float, from_tf32, 16, 8>(sum, lhs, rhs);
-}
-MMA(i8, signed char, unsigned, int, 16, 32) MMA(u8, unsigned char, unsigned, int, 16, 32)
-MMA(f64, double, double, double, 8, 4)
+#define MMA(name, Word, Sum) \
+    static void mt_mma_##name(Sum* sum, const Word* lhs, const Word* rhs) { mma_##name(sum, lhs, rhs); }
+MMA(f16, unsigned, float) MMA(bf16, unsigned, float) MMA(f32, unsigned, float)
+MMA(i8, unsigned, int) MMA(u8, unsigned, int) MMA(f64, double, double)
+static unsigned mt_f32_to_tf32(float x) { return to_tf32(x); }
 // --- launches
 static const char* launch(const std::function<void()>& kernel, Index grid, int count, bool together, bool upwards) {
     turn = upwards ? count - 1 : 0;
@@ -267,7 +221,7 @@ static const char* launch(const std::function<void()>& kernel, Index grid, int c
     std::fflush(stdout);
     return "";
 }
-"""
+""".replace("TENSOR_CORES", TENSOR_CORES)
 
 #: The helpers that hold PTX instructions; the shim has its own of the same names.
 _ASSEMBLY = re.compile(

@@ -46,7 +46,10 @@ _DYNAMIC = re.compile(r" *(memref\.global @mt_shared|%shared_begin =|%shared = m
 _MOST = 227 << 10
 
 #: What a kernel calls, by the name of the parameter that holds its address.
-_CALLS = {"barrier": "mt_barrier", "check": "mt_check", "shuffle": "mt_shuffle"}
+_CALLS = {
+    "barrier": "mt_barrier", "check": "mt_check", "shuffle": "mt_shuffle", "operands": "mt_operands",
+    "ldmatrix": "mt_ldmatrix", "mma": "mt_mma", "tf32": "mt_tf32",
+}  # fmt: skip
 
 
 class _Host:
@@ -62,6 +65,8 @@ class _Host:
         text = text.replace("gpu.barrier", "llvm.call %barrier() : !llvm.ptr, () -> ()")
         text = re.sub(r'cf\.assert (%\w+), ".*"', r"llvm.call %check(\1) : !llvm.ptr, (i1) -> ()", text)
         text = _SHUFFLE.sub(_shuffle, text)
+        text = _MMA.sub(_mma, _LDMATRIX.sub(_ldmatrix, text))
+        text = re.sub(r"nvvm.convert.float.to.tf32 (%\w+) .*", r"llvm.call %tf32(\1) : !llvm.ptr, (f32) -> i32", text)
         text = _PRINTF.sub(lambda found: self._printf(found, name), text)
         text = in_mlir(text)
         self.indices = _INDICES.findall(text)
@@ -72,7 +77,7 @@ class _Host:
         params += [f"%shared: memref<{self.shared}xi8>"] if self.shared else []
         params += [f"%{call}: !llvm.ptr" for call in _CALLS]
         host = f"func.func @{name}({', '.join(params)}) attributes {{llvm.emit_c_interface}} {{\n{body}return\n}}"
-        self.text = host.replace("!llvm.ptr<1>", "!llvm.ptr")
+        self.text = re.sub(r"!llvm\.ptr<[13]>", "!llvm.ptr", host)
 
     def _printf(self, found: re.Match[str], name: str) -> str:
         shape, operands, types = found.groups()
@@ -107,6 +112,42 @@ def _shuffle(found: re.Match[str]) -> str:
     if type_.startswith("f"):
         convert(result, "arith.bitcast", last, f"{integer} to {type_}")
     return "\n".join(lines) + "\n"
+
+
+_LDMATRIX = re.compile(
+    r"^ *(%\w+) = nvvm\.ldmatrix (%\w+) \{num = (\d) .*?mma_layout<(row|col)>.* -> (.*)\n", re.MULTILINE
+)
+_MMA = re.compile(
+    r"^ *(%\w+) = nvvm\.mma\.sync A\[(.*?)\] B\[(.*?)\] C\[(.*?)\] \{(.*)\} : \((.*), .*, (.*)\) -> (.*)\n",
+    re.MULTILINE,
+)
+#: The types of factors as an operation names them, in the order in which the library counts its functions.
+_FACTORS = ("vector<2xf16>", "mma_type<bf16>", "mma_type<tf32>", "mma_type<s8>", "mma_type<u8>", "f64")
+
+
+def _ldmatrix(found: re.Match[str]) -> str:
+    result, pointer, count, layout, type_ = found.groups()
+    return (
+        f"{result}_n = arith.constant {count} : i32\n{result}_t = arith.constant {int(layout == 'col')} : i32\n"
+        f"llvm.call %ldmatrix({pointer}, {result}_n, {result}_t) : !llvm.ptr, (!llvm.ptr, i32, i32) -> ()\n"
+        f"{result}_p = llvm.call %operands() : !llvm.ptr, () -> !llvm.ptr\n"
+        f"{result} = llvm.load {result}_p : !llvm.ptr -> {type_}\n"
+    )
+
+
+def _mma(found: re.Match[str]) -> str:
+    """Operands to the thread's place for them, and the result from there."""
+    result, lhs, rhs, sums, how, word, total, type_ = found.groups()
+    lines = [f"{result}_p = llvm.call %operands() : !llvm.ptr, () -> !llvm.ptr"]
+    for start, names, held in ((0, sums, total), (32, lhs, word), (64, rhs, word)):
+        for i, name in enumerate(names.split(", ")):
+            at = f"{result}_{start}_{i}"
+            distance = start + i * (8 if held == "f64" else 4)
+            lines += [f"{at} = llvm.getelementptr {result}_p[{distance}] : (!llvm.ptr) -> !llvm.ptr, i8"]
+            lines += [f"llvm.store {name}, {at} : {held}, !llvm.ptr"]
+    which = next(i for i, text in enumerate(_FACTORS) if text in f"{how} {word}")
+    lines += [f"{result}_w = arith.constant {which} : i32", f"llvm.call %mma({result}_w) : !llvm.ptr, (i32) -> ()"]
+    return "\n".join([*lines, f"{result} = llvm.load {result}_p : !llvm.ptr -> {type_}\n"])
 
 
 class Kernels:

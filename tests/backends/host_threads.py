@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.backends.tensor_cores import TENSOR_CORES
+
 _SOURCE = r"""
 #include <ucontext.h>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <vector>
 enum State { READY, AT_BARRIER, AT_SHUFFLE, DONE, FAILED };
 struct Thread {
@@ -24,6 +29,7 @@ struct Thread {
     int64_t index;
     uint64_t value;
     int from;  // the thread whose value a shuffle reads
+    char operands[128];  // of an instruction of tensor cores; what is there is its result then
 };
 static std::vector<Thread> threads;
 static ucontext_t scheduler;
@@ -47,6 +53,30 @@ extern "C" uint64_t mt_shuffle(uint64_t value, int lane, int relative) {
     leave(AT_SHUFFLE);
     return self.value;
 }
+// --- tensor cores
+static std::string fault;
+static unsigned own_lane() { return current & 31; }
+static void hand(const void* p) {
+    threads[current].value = (uint64_t)p;
+    threads[current].from = current;
+    leave(AT_SHUFFLE);
+}
+static const void* handed(unsigned lane) { return (const void*)threads[(current & ~31) | lane].value; }
+static void all_have_read() { leave(AT_SHUFFLE); }
+TENSOR_CORES
+extern "C" void* mt_operands() { return threads[current].operands; }
+extern "C" void mt_ldmatrix(const char* from, int count, int transposed) {
+    ldmatrix(threads[current].operands, from, count, transposed);
+    if (!fault.empty()) leave(FAILED);
+}
+// The sums come first, the first factor after 32 bytes, the second after 64.
+extern "C" void mt_mma(int which) {
+    char* at = threads[current].operands;
+    typedef void (*F)(void*, const void*, const void*);
+    static const F functions[] = {(F)mma_f16, (F)mma_bf16, (F)mma_f32, (F)mma_i8, (F)mma_u8, (F)mma_f64};
+    functions[which](at, at + 32, at + 64);
+}
+extern "C" unsigned mt_tf32(float x) { return to_tf32(x); }
 static bool all(int from, int to, State state) {
     for (int t = from; t < to; ++t) if (threads[t].state != state) return false;
     return true;
@@ -93,7 +123,7 @@ extern "C" int mt_run(void (*function)(void**), void** args, int number, int ind
     } while (release());
     return all(0, count, DONE) ? 0 : 1;
 }
-"""
+""".replace("TENSOR_CORES", TENSOR_CORES)
 
 
 @functools.cache

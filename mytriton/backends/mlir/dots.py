@@ -11,26 +11,14 @@ from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.backends.mlir.places import THREAD, Positions, place
 from mytriton.backends.mlir.shared import Shared
+from mytriton.backends.mlir.tensor import Side, TensorCores
 from mytriton.backends.mlir.text import ZERO
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.ir.printer import Printer
-from mytriton.layout.dots import DotPlan, Factor, dot_plan, mapped
+from mytriton.layout.dots import DotPlan, dot_plan, mapped
 from mytriton.layout.routes import BitMap
-from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of
-
-
-@dataclass(frozen=True)
-class Side:
-    """A factor of a product: which one, the value, its plan, the slot at which it begins (the name of an i32), and the
-    stem of the names of what is about it."""
-
-    which: str
-    value: Value
-    factor: Factor
-    base: str
-    stem: str
 
 
 class Dots:
@@ -46,10 +34,11 @@ class Dots:
     ) -> None:
         self._context, self._text, self._layouts = context, context.text, context.layouts
         self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
+        self._tensor_cores = TensorCores(context, shared)
 
     def emit(self, op: ops.Dot) -> None:
         """The operation; its result is in its array."""
-        plan = dot_plan(op)
+        plan = dot_plan(op, self._layouts)
         self._text.at(op.span, self._printer.ids(op))
         with self._each(op.result):
             self._keep(op, self._context.ref(op.acc))
@@ -66,6 +55,9 @@ class Dots:
         for side in sides:
             self._put(side, plan)
         self._text.write("gpu.barrier")
+        if op.instruction:
+            self._tensor_cores.emit(op, plan, sides)
+            return
         if plan.depth == 1:
             self._step(op, plan, sides, self._text.i32(0))
             return

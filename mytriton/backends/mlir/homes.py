@@ -12,12 +12,13 @@ from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value, walk
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.assign import VECTOR_BYTES
+from mytriton.layout.dots import dot_plan, readings
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import PartialReduce
 from mytriton.layout.program import Item, LaidOut, Nested, Segment
 from mytriton.records import dataclass
 from mytriton.target import Target
-from mytriton.types import BlockType, PointerType, Type, element_of, is_float
+from mytriton.types import BlockType, PointerType, Type, element_of, f64, i32, is_float
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,11 @@ class Homes(dict[Value, Home]):
                 steps = isinstance(item.op, ops.Dot) or (way is not None and way.count > 1)
                 for result in item.op.results:
                     self._settle((result,), None, f"%v{number(result)}", array=steps)
+                if isinstance(item.op, ops.Dot) and item.op.instruction:
+                    plan, held = dot_plan(item.op, laid_out.layouts), laid_out.layouts[item.op.result]
+                    word = f64 if element_of(item.op.lhs.type) == f64 else i32
+                    for which, reading in zip(("lhs", "rhs"), readings(item.op, plan, held), strict=True):
+                        self.arrays[fragment(item.op, which, reading.words)] = word
                 if isinstance(item.op, PartialReduce) and item.op.across == "registers":
                     registers = self._layouts[item.op.source].registers // 2
                     if registers > self._layouts[item.op.result].registers:
@@ -175,6 +181,11 @@ def _used(item: Item) -> set[Value]:
 def partial_results(op: PartialReduce, registers: int) -> Home:
     """The array for what a reduction across registers has combined so far."""
     return Home(registers, None, f"%array{number(op.result)}_part")
+
+
+def fragment(op: ops.Dot, which: str, words: int) -> Home:
+    """The array for the registers of a factor that tensor cores multiply."""
+    return Home(words, None, f"%array{number(op.result)}_{which}")
 
 
 def joined(op: ops.For | ops.While | ops.If) -> list[tuple[Value, ...]]:

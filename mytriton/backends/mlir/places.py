@@ -50,37 +50,60 @@ def write_indices(text: Text, laid_out: LaidOut) -> None:
 
 def place(text: Text, sources: Iterable[tuple[str, Sequence[int]]], name: str) -> str | None:
     """The sum of what the bits of some numbers stand for. `sources` are SSA names with the number that each of their
-    bits adds; no two add the same. It is in `name` if it takes an operation; None if it is always 0."""
+    bits adds; what two add is flipped. It is in `name` if it takes an operation; None if it is always 0."""
+    seen = 0
     parts = [(source, mask, shift, len(bits)) for source, bits in sources for mask, shift in _runs(bits)]
     total = None
     for i, (source, mask, shift, bits) in enumerate(parts):
+        made = mask << shift if shift > 0 else mask >> -shift
+        opcode, seen = "arith.xori" if made & seen else "arith.addi", seen | made
         part, stem = source, name if len(parts) == 1 else f"{name}_{i}"
         if mask != (1 << bits) - 1:
             masked = f"{stem}_bits" if shift else stem
             text.write(f"{masked} = arith.andi {part}, {text.i32(mask)} : i32")
             part = masked
         if shift:
-            opcode = "arith.shli" if shift > 0 else "arith.shrui"
-            text.write(f"{stem} = {opcode} {part}, {text.i32(abs(shift))} : i32")
+            moved = "arith.shli" if shift > 0 else "arith.shrui"
+            text.write(f"{stem} = {moved} {part}, {text.i32(abs(shift))} : i32")
             part = stem
         if total is None:
             total = part
         else:
             partial = name if i == len(parts) - 1 else f"{name}_sum{i + 1}"
-            text.write(f"{partial} = arith.addi {total}, {part} : i32")
+            text.write(f"{partial} = {opcode} {total}, {part} : i32")
             total = partial
     return total
+
+
+def onto(text: Text, base: str, taken: Sequence[int], sources: Sequence[tuple[str, Sequence[int]]], name: str) -> str:
+    """`base`, some of the bits `taken`, with what the bits of some numbers stand for: those that several have are
+    flipped, and all others added at last, so that an address keeps a part that is constant once loops are unrolled."""
+    masks, common = [taken, *(masks for _, masks in sources)], 0
+    for i, one in enumerate(masks):
+        common |= _all(one) & _all(mask for other in (*masks[:i], *masks[i + 1 :]) for mask in other)
+    for opcode, kept, stem in (("arith.xori", common, f"{name}_flipped"), ("arith.addi", ~common, name)):
+        part = place(text, [(source, [mask & kept for mask in bits]) for source, bits in sources], f"{stem}_by")
+        if part is not None:
+            text.write(f"{stem} = {opcode} {base}, {part} : i32")
+            base = stem
+    return base
+
+
+def _all(masks: Iterable[int]) -> int:
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
 
 
 def _runs(entries: Sequence[int]) -> list[tuple[int, int]]:
     """`entries` as (mask, shift) pairs: source bits under the mask, moved left by shift, give their positions."""
     masks: dict[int, int] = {}
     for bit, entry in enumerate(entries):
-        if entry & (entry - 1):
-            raise InternalError(f"the emitters take layouts whose entries are single bits, got {list(entries)}")
-        if entry:
+        while entry:
             shift = entry.bit_length() - 1 - bit
             masks[shift] = masks.get(shift, 0) | 1 << bit
+            entry ^= 1 << entry.bit_length() - 1
     return [(mask, shift) for shift, mask in masks.items()]
 
 

@@ -8,6 +8,7 @@ from mytriton.backends.nvidia.shared import STATIC_BYTES
 from mytriton.types import ScalarType, i1, i32
 
 _SPACE = "#gpu.address_space<workgroup>"
+POINTER = "!llvm.ptr<3>"
 _NAME, _GLOBAL = "%shared", "mt_shared"
 
 
@@ -38,6 +39,16 @@ class Shared:
             whole, name = f"memref<0xi8, {_SPACE}>", self._text.fresh(f"{_NAME}_begin")
             self._text.write(f"{name} = memref.get_global @{_GLOBAL} : {whole}")
             self._text.write(f"{_NAME} = memref.cast {name} : {whole} to {self._type}")
+
+    def pointer(self) -> str:
+        """Its address."""
+        text = self._text
+        if not text.defined(f"{_NAME}_pointer"):
+            begin, number, name = f"{_NAME}_address", f"{_NAME}_address_i64", f"{_NAME}_pointer"
+            text.write(f"{begin} = memref.extract_aligned_pointer_as_index {_NAME} : {self._type} -> index")
+            text.write(f"{number} = arith.index_cast {begin} : index to i64")
+            text.write(f"{name} = llvm.inttoptr {number} : i64 to {POINTER}")
+        return f"{_NAME}_pointer"
 
     def put(self, slot: str, value: str, element: ScalarType) -> None:
         """Store an element at the slot, an i32."""

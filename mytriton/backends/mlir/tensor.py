@@ -1,0 +1,251 @@
+"""Products by tensor cores in emitted gpu-dialect MLIR, as operations of the nvvm dialect: each warp reads fragments of
+both factors from workgroup memory and multiplies them tile by tile, one step along the depth after the other.
+
+Fragments and sums are in per-thread arrays, which LLVM keeps in registers when it has unrolled the loops over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+
+from mytriton.backends.mlir.context import MAX_UNROLL_SINGLE, Context
+from mytriton.backends.mlir.homes import Home, fragment
+from mytriton.backends.mlir.names import number
+from mytriton.backends.mlir.places import THREAD, onto, place
+from mytriton.backends.mlir.shared import POINTER, Shared
+from mytriton.backends.mlir.text import ZERO
+from mytriton.ir import ops
+from mytriton.ir.core import Value
+from mytriton.layout.dots import DotPlan, Factor, Reading, readings
+from mytriton.layout.mma import instruction, tiles
+from mytriton.layout.routes import BitMap
+from mytriton.records import dataclass
+from mytriton.types import ScalarType, bf16, element_of, f16, f32, f64, i8, i32, u8
+
+#: The type of a factor's register as the operation takes it, and how it is told what is in it.
+_WORDS = {f16: ("vector<2xf16>", ""), bf16: ("i32", "bf16"), f32: ("i32", "tf32"), i8: ("i32", "s8"),
+          u8: ("i32", "u8"), f64: ("f64", "")}  # fmt: skip
+_MATRIX = "shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>"
+_LAYOUTS = "layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>"
+
+
+@dataclass(frozen=True)
+class Side:
+    """A factor of a product: which one, the value, its plan, the slot at which it begins (the name of an i32), and the
+    stem of the names of what is about it."""
+
+    which: str
+    value: Value
+    factor: Factor
+    base: str
+    stem: str
+
+
+@dataclass(frozen=True)
+class _Fragment:
+    """How a side is read into `home`: from `base`, a pointer for `ldmatrix` and else a slot, the part of this thread
+    begins `at` so many times `unit`."""
+
+    side: Side
+    reading: Reading
+    element: ScalarType
+    home: Home
+    base: str = ""
+    at: str = ""
+
+    @property
+    def unit(self) -> int:
+        """Bytes for `ldmatrix`, else elements."""
+        return self.element.bytes if self.reading.matrices else 1
+
+    @property
+    def held(self) -> ScalarType:
+        """What its registers are."""
+        return f64 if self.element == f64 else i32
+
+
+class TensorCores:
+    """Writes what is done between the barriers of a round."""
+
+    def __init__(self, context: Context, shared: Shared) -> None:
+        self._context, self._text, self._shared = context, context.text, shared
+
+    def emit(self, op: ops.Dot, plan: DotPlan, sides: Sequence[Side]) -> None:
+        """Add the products of the columns and rows that are there."""
+        result, of = self._context.layouts[op.result], instruction(op)
+        read = zip(sides, readings(op, plan, result), strict=True)
+        fragments = [self._begin(op, side, reading) for side, reading in read]
+        steps, trips = plan.depth // of.depth, result.registers // of.sums
+        with self._loop(steps, "%step"):
+            for part in fragments:
+                words = part.reading.words // (part.reading.matrices or 1)
+                with self._loop(words, "%r"):
+                    self._read(part, steps > 1, words > 1)
+            with self._loop(trips, "%r"):
+                self._multiply(op, fragments, trips > 1)
+
+    def _loop(self, trips: int, counter: str) -> AbstractContextManager[None]:
+        return self._context.loop(trips, counter, MAX_UNROLL_SINGLE) if trips > 1 else nullcontext()
+
+    def _begin(self, op: ops.Dot, side: Side, reading: Reading) -> _Fragment:
+        element = element_of(op.lhs.type)
+        assert isinstance(element, ScalarType)
+        part, text = _Fragment(side, reading, element, fragment(op, side.which, reading.words)), self._text
+        masks = _times(reading.thread, part.unit)
+        at = place(text, [(THREAD, masks)], text.fresh(f"{side.stem}_at")) or ZERO
+        return replace(part, at=at, base=self._pointer(part) if reading.matrices else side.base)
+
+    def _pointer(self, part: _Fragment) -> str:
+        """Where a factor begins."""
+        text, side = self._text, part.side
+        if side.base == ZERO:
+            return self._shared.pointer()
+        distance, base = text.fresh(f"{side.stem}_from"), text.fresh(f"{side.stem}_base")
+        text.write(f"{distance} = arith.muli {side.base}, {text.i32(part.element.bytes)} : i32")
+        whole = self._shared.pointer()
+        text.write(f"{base} = llvm.getelementptr {whole}[{distance}] : ({POINTER}, i32) -> {POINTER}, i8")
+        return base
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def _read(self, part: _Fragment, in_steps: bool, in_words: bool) -> None:
+        """The words of a trip."""
+        text, reading, stem = self._text, part.reading, part.side.stem
+        together = reading.matrices or 1
+        sources = [("%step", _times(reading.step, part.unit))] if in_steps else []
+        if in_words:
+            sources.append(("%r", _times(reading.word[together.bit_length() - 1 :], part.unit)))
+        at = onto(text, part.at, _times(reading.thread, part.unit), sources, text.fresh(f"{stem}_word"))
+        words = self._matrices(part, at) if reading.matrices else [self._elements(part, at)]
+        first = self._times_trip(together) if in_words else ZERO
+        for i, word in enumerate(words):
+            if part.element == f32:
+                word = self._rounded(word, f"{stem}_tf32_{i}")
+            self._context.form.keep(part.home, part.held, self._plus(first, i), word)
+
+    def _matrices(self, part: _Fragment, at: str) -> list[str]:
+        """The words that one `ldmatrix` brings."""
+        text, stem, count = self._text, part.side.stem, part.reading.matrices
+        pointer, loaded = text.fresh(f"{stem}_pointer"), text.fresh(f"{stem}_matrices")
+        text.write(f"{pointer} = llvm.getelementptr {part.base}[{at}] : ({POINTER}, i32) -> {POINTER}, i8")
+        layout = f"layout = #nvvm.mma_layout<{'col' if part.reading.transposed else 'row'}>"
+        how, type_ = f"{{num = {count} : i32, {layout}, {_MATRIX}}}", _struct("i32", count)
+        text.write(f"{loaded} = nvvm.ldmatrix {pointer} {how} : ({POINTER}) -> {type_}")
+        return self._parts(loaded, type_, count)
+
+    def _elements(self, part: _Fragment, at: str) -> str:
+        """A word, element by element."""
+        text, stem, reading = self._text, part.side.stem, part.reading
+        word = ""
+        for i in range(1 << len(reading.element)):
+            further = sum(mask for bit, mask in enumerate(reading.element) if i >> bit & 1)
+            slot = at
+            if further:
+                slot = text.fresh(f"{stem}_element_{i}")
+                opcode = "arith.xori" if further & _all(reading.thread) else "arith.addi"
+                text.write(f"{slot} = {opcode} {at}, {text.i32(further)} : i32")
+            if part.base != ZERO:
+                there, slot = slot, text.fresh(f"{stem}_slot_{i}")
+                text.write(f"{slot} = arith.addi {there}, {part.base} : i32")
+            found = self._shared.get(slot, part.element, text.fresh(f"{stem}_{i}"))
+            if part.element.bytes > 1:
+                return found
+            wide, moved = text.fresh(f"{stem}_wide_{i}"), text.fresh(f"{stem}_moved_{i}")
+            text.write(f"{wide} = arith.extui {found} : i8 to i32")
+            if not i:
+                word = wide
+                continue
+            text.write(f"{moved} = arith.shli {wide}, {text.i32(8 * i)} : i32")
+            sofar, word = word, text.fresh(f"{stem}_packed_{i}")
+            text.write(f"{word} = arith.ori {sofar}, {moved} : i32")
+        return word
+
+    def _rounded(self, word: str, stem: str) -> str:
+        """The bits of a float32, or one, as tf32."""
+        text, value = self._text, word
+        if "_matrices" in word:
+            value = text.fresh(f"{stem}_float")
+            text.write(f"{value} = arith.bitcast {word} : i32 to f32")
+        name = text.fresh(stem)
+        text.write(f"{name} = nvvm.convert.float.to.tf32 {value} {{rnd = #nvvm.fp_rnd_mode<rna>}}")
+        return name
+
+    # --- multiplying --------------------------------------------------------------------------------------------------
+
+    def _multiply(self, op: ops.Dot, fragments: Sequence[_Fragment], in_tiles: bool) -> None:
+        """One tile of one step."""
+        text, of, form = self._text, instruction(op), self._context.form
+        (type_, name), total = _WORDS[fragments[0].element], element_of(op.result.type)
+        assert isinstance(total, ScalarType)
+        operands = []
+        for part, bits, count in zip(fragments, tiles(op, self._context.layouts[op.result]), of.words, strict=True):
+            masks = [("%r", tuple(bit * count for bit in bits))] if in_tiles else []
+            first = place(text, masks, text.fresh(f"{part.side.stem}_tile")) or ZERO
+            words = [self._word(part, type_, self._plus(first, i), i) for i in range(count)]
+            operands.append(f"{'A' if part.side.which == 'lhs' else 'B'}[{', '.join(words)}]")
+        home, stem = self._context.homes[op.result], f"%v{number(op.result)}"
+        first = self._times_trip(of.sums) if in_tiles else ZERO
+        places = [self._plus(first, i) for i in range(of.sums)]
+        before = [form.fetch_run(home, total, p, None, text.fresh(f"{stem}_before_{i}")) for i, p in enumerate(places)]
+        how = [_LAYOUTS, f"shape = #nvvm.shape<m = {of.rows}, n = {of.columns}, k = {of.depth}>"]
+        if name:
+            how += [f"multiplicand{which}PtxType = #nvvm.mma_type<{name}>" for which in "AB"]
+        if total == i32:
+            how.append("intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>")
+        made, struct = text.fresh(f"{stem}_sums"), _struct(total.signless, of.sums)
+        text.write(
+            f"{made} = nvvm.mma.sync {' '.join(operands)} C[{', '.join(before)}] {{{', '.join(how)}}} : "
+            f"({type_}, {type_}, {total.signless}) -> {struct}"
+        )
+        for at, part_ in zip(places, self._parts(made, struct, of.sums), strict=True):
+            form.keep(home, total, at, part_)
+
+    def _word(self, part: _Fragment, type_: str, index: str, i: int) -> str:
+        text = self._text
+        name = self._context.form.fetch_run(part.home, part.held, index, None, text.fresh(f"{part.side.stem}_word_{i}"))
+        if type_ == part.held.signless:
+            return name
+        cast = text.fresh(f"{name}_pair")
+        text.write(f"{cast} = llvm.bitcast {name} : i32 to {type_}")
+        return cast
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    def _parts(self, struct: str, type_: str, count: int) -> list[str]:
+        if count == 1:
+            return [struct]
+        names = [self._text.fresh(f"{struct}_{i}") for i in range(count)]
+        for i, name in enumerate(names):
+            self._text.write(f"{name} = llvm.extractvalue {struct}[{i}] : {type_}")
+        return names
+
+    def _times_trip(self, count: int) -> str:
+        """The number of the first of `count` registers of a trip."""
+        shift = count.bit_length() - 1
+        if not shift:
+            return "%r"
+        constant, name = self._text.i32(shift), f"%r_x{count}"
+        return self._text.once(name, lambda n: self._text.write(f"{n} = arith.shli %r, {constant} : i32"))
+
+    def _plus(self, first: str, offset: int) -> str:
+        if not offset or first == ZERO:
+            return self._text.i32(offset) if first == ZERO else first
+        constant, name = self._text.i32(offset), f"{first}_plus{offset}"
+        return self._text.once(name, lambda n: self._text.write(f"{n} = arith.addi {first}, {constant} : i32"))
+
+
+def _struct(element: str, count: int) -> str:
+    return element if count == 1 else f"!llvm.struct<({', '.join([element] * count)})>"
+
+
+def _times(masks: BitMap, unit: int) -> BitMap:
+    return tuple(mask * unit for mask in masks)
+
+
+def _all(masks: BitMap) -> int:
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
