@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -26,13 +27,13 @@ _CHANGES = 8
 
 class Quick:
     """`latest` launches (grid, then the call's arguments) the quick way if the call is of the form that was learnt
-    last. Forms that have none go the `long` way. `kernel`
-    gets `latest`, too, which is what its subscripts bind."""
+    last. Forms that have none go the `long` way. `kernel` gets `latest`, too, which is what its subscripts bind."""
 
     def __init__(self, live: LiveKernel, long: Long, kernel: Any) -> None:
         self._live, self._long, self._kernel = live, long, kernel
         self._binders: dict[Form, Binder | None] = {}
         self._changes: dict[Form, int] = {}
+        self._lock = threading.Lock()  # another thread quickens
         self._publish(self.launch)
 
     def _publish(self, latest: Callable[..., LaunchResult]) -> None:
@@ -80,7 +81,8 @@ class Quick:
                 self._changes[form] = _CHANGES + 1  # there will never be one
                 return
             native.use(self)
-        self._publish(binder.launch)
+        with self._lock:
+            self._publish(binder.launch)
         binder.learn(args, keywords, launcher, runtime, result)
 
     def quicken(self, module: ModuleType) -> None:
@@ -88,10 +90,11 @@ class Quick:
         kind = type(self._kernel)
         kind.__getitem__ = module.subscript_of(kind)
         for binder in filter(None, list(self._binders.values())):
-            latest = self.latest == binder.launch
-            binder.quicken(module)
-            if latest:
-                self._publish(binder.launch)
+            with self._lock:
+                latest = self.latest == binder.launch
+                binder.quicken(module)
+                if latest:
+                    self._publish(binder.launch)
 
     def _other(self, grid: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> LaunchResult:
         """A launch of another form than the latest."""

@@ -158,12 +158,14 @@ def _skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
 def _ptx(run: ModuleRun) -> str:
     """The text in the module's one `gpu.binary`."""
     from mlir import ir
-    from mlir.dialects import gpu
+
+    # `mlir.dialects.gpu` has this too, but makes a Python class for each operation first.
+    from mlir._mlir_libs._mlirDialectsGPU import ObjectAttr
 
     with run.context:
         binary = next(op for op in run.module.body.operations if op.operation.name == "gpu.binary")
         (code,) = ir.ArrayAttr(binary.attributes["objects"])
-        return bytes(gpu.ObjectAttr(code).object).decode().rstrip("\0")
+        return bytes(ObjectAttr(code).object).decode().rstrip("\0")
 
 
 BACKEND = MlirBackend()

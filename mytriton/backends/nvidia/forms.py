@@ -62,10 +62,9 @@ class Form:
 
     def made(self, module: ModuleType, fallback: Callable[..., LaunchResult]) -> Callable[..., LaunchResult]:
         """What launches such calls by C, and all others by `fallback`."""
-        native = module.Form(fallback, *self._config, *driver.addresses())
-        for learnt in self._learnt:
+        native = self._native = module.Form(fallback, *self._config, *driver.addresses())
+        for learnt in self._learnt:  # twice what another thread learns meanwhile, which does no harm
             native.learn(*learnt)
-        self._native = native
         launch: Callable[..., LaunchResult] = native
         return launch
 

@@ -6,13 +6,8 @@ Nothing waits for the compiler: until it is done, and where there is none, launc
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import os
-import shutil
 import sys
-import sysconfig
-import tempfile
 import threading
 import weakref
 from pathlib import Path
@@ -47,67 +42,64 @@ STATE = State()
 
 
 def use(who: Waiting) -> None:
-    """Have `who` launch by C as soon as there is code: at once if it is on the disk."""
+    """Have `who` launch by C as soon as there is code. Nobody waits: it is even found on the disk by another thread."""
     with STATE.lock:
         if STATE.module is None:
             STATE.waiting.add(who)
-            if STATE.begun:
-                return
-            STATE.begun = True
-            entry = _entry()
-            if entry is None:
-                return
-            parts = entry.read()
-            if parts is None:
+            if not STATE.begun:
+                STATE.begun = True
                 # A process that ends meanwhile waits for it: it leaves no half-made files, and the next one has it.
-                threading.Thread(target=_make, args=(entry,), name="mytriton-native").start()
-                return
-            STATE.module = _loaded(parts["code"])
-    _tell(who)
+                threading.Thread(target=_find, name=_NAME).start()
+            return
+    who.quicken(STATE.module)
 
 
-def _make(entry: cache.Entry) -> None:
-    code = compiled()
-    entry.write({"code": code})
+def _find() -> None:
+    """Load the code from the disk, or compile it; then tell who waits."""
+    if os.environ.get("MYTRITON_NATIVE") == "0" or cache.folder() is None or not possible():
+        return
+    inputs = [sys.version, *_OPTIONS, *(source.read_text() for source in _SOURCES)]
+    entry = cache.Entry("native", inputs, (_compiler() or "",), (__file__,))
+    parts = entry.read()
+    code = compiled() if parts is None else parts["code"]
+    if parts is None:
+        entry.write({"code": code})  # nothing, if the compiler refuses it: it is not asked again
+    module = load(code) if code else None
+    if module is None:
+        return
     with STATE.lock:
-        STATE.module = _loaded(code)
+        STATE.module = module
         waiting = list(STATE.waiting)
         STATE.waiting.clear()
     for who in waiting:
-        _tell(who)
+        who.quicken(module)
 
 
-def _tell(who: Waiting) -> None:
-    if STATE.module is not None:
-        who.quicken(STATE.module)
+# What follows runs once a process, beside a launch that does not wait: it imports for itself.
 
 
 def _compiler() -> str | None:
+    import shutil
+
     return next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 
 
 def _headers() -> str:
+    import sysconfig
+
     return sysconfig.get_path("include")
 
 
 def possible() -> bool:
     """Whether the code can be compiled here."""
-    ours = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+    ours = sys.implementation.name == "cpython" and "t" not in sys.abiflags  # with the GIL
     return ours and _compiler() is not None and Path(_headers(), "Python.h").exists()
-
-
-def _entry() -> cache.Entry | None:
-    """The place of the code on the disk; None where there shall or can be none."""
-    compiler = _compiler()
-    if os.environ.get("MYTRITON_NATIVE") == "0" or cache.folder() is None or compiler is None or not possible():
-        return None
-    inputs = [sys.version, *_OPTIONS, *(source.read_text() for source in _SOURCES)]
-    return cache.Entry("native", inputs, (compiler,), (__file__,))
 
 
 def compiled() -> bytes:
     """The code in C as a shared library; nothing if the compiler refuses it."""
     import subprocess
+    import tempfile
 
     with tempfile.TemporaryDirectory(prefix="mytriton-") as folder:
         made = Path(folder, "form.so")
@@ -116,12 +108,12 @@ def compiled() -> bytes:
         return made.read_bytes() if made.exists() else b""
 
 
-def _loaded(code: bytes) -> ModuleType | None:
-    return load(code) if code else None
-
-
 def load(code: bytes) -> ModuleType | None:
     """The module in a shared library; None where it does not load, as from a disk that executes nothing."""
+    import importlib.machinery
+    import importlib.util
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="mytriton-") as folder:
         path = Path(folder, "form.so")
         path.write_bytes(code)
