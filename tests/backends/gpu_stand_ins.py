@@ -84,3 +84,43 @@ class Machine:
             return 0
 
         return launch, context
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p), ("device_type", ctypes.c_int), ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64),
+    )  # fmt: skip
+
+
+class Exchange(ctypes.Structure):
+    """DLPack's C exchange API, as dlpack.h has it, for `Tensor` and the machine's streams; `capsule` holds it."""
+
+    _fields_ = (
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("previous", ctypes.c_void_p),
+        ("managed_tensor_allocator", ctypes.c_void_p), ("managed_tensor_from_py_object_no_sync", ctypes.c_void_p),
+        ("managed_tensor_to_py_object_no_sync", ctypes.c_void_p),
+        ("dltensor_from_py_object_no_sync", ctypes.c_void_p), ("current_work_stream", ctypes.c_void_p),
+    )  # fmt: skip
+
+    def __init__(self, machine: Machine) -> None:
+        @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_DLTensor))
+        def look(tensor: Any, out: Any) -> int:
+            kind = tensor.dtype.removeprefix("torch.").rstrip("0123456789")
+            out[0].data, out[0].byte_offset = tensor.data_ptr() - 16, 16
+            out[0].device_type, out[0].device_id = (2 if tensor.is_cuda else 1), tensor.get_device()
+            out[0].code, out[0].bits, out[0].lanes = {"int": 0, "float": 2}[kind], 32, 1
+            return 0
+
+        @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+        def stream(kind: int, gpu: int, out: Any) -> int:
+            out[0] = machine.stream + 100 * gpu
+            return 0 if kind == 2 else -1
+
+        self.kept = look, stream
+        look_at, current = (ctypes.cast(function, ctypes.c_void_p) for function in self.kept)
+        super().__init__(1, 3, dltensor_from_py_object_no_sync=look_at, current_work_stream=current)
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        self.capsule = make(ctypes.addressof(self), b"dlpack_exchange_api", None)

@@ -20,7 +20,7 @@ from mytriton import LaunchError, options
 from mytriton.backends.cuda.backend import CudaBackend
 from mytriton.backends.nvidia import binder, device, driver, native
 from mytriton.backends.nvidia.launch import MEMREF, CubinLauncher
-from tests.backends.gpu_stand_ins import Array, DriverError, Machine, Tensor
+from tests.backends.gpu_stand_ins import Array, DriverError, Exchange, Machine, Tensor
 
 FACTOR = tl.constexpr(2)
 
@@ -36,18 +36,21 @@ def scale(x, y, n, bias=0.5, flag=None, BLOCK: tl.constexpr = 8):
     tl.store(y + offs, helper(tl.load(x + offs, mask=offs < n, other=0)) * FACTOR + bias, mask=offs < n)
 
 
-@pytest.fixture(autouse=True, params=["Python", "C"])
+@pytest.fixture(autouse=True, params=["Python", "C", "C, DLPack"])
 def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     made = Machine()
     state = native.State()
     monkeypatch.setattr(native, "STATE", state)
     monkeypatch.setattr(mytriton.JITFunction, "__getitem__", mytriton.JITFunction.__getitem__)
     state.begun = True
-    if request.param == "C":
+    if request.param != "Python":
         state.module = request.getfixturevalue("in_c")
         functions = made.in_c()
         addresses = tuple(ctypes.cast(function, ctypes.c_void_p).value for function in functions)
         monkeypatch.setattr(driver, "addresses", lambda: addresses)
+    if request.param == "C, DLPack":
+        exchange = Exchange(made)
+        monkeypatch.setattr(Tensor, "__dlpack_c_exchange_api__", exchange.capsule, raising=False)
     found = device.Probe("ready", (device.Device("stand-in", (9, 0)),) * 2, (13, 0))
     for module in (options, binder):
         monkeypatch.setattr(module, "probe", lambda: found)
@@ -73,7 +76,7 @@ def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(CubinLauncher, "__call__", long)
     monkeypatch.setattr(CudaBackend, "load", load)
     scale.clear_cache()
-    made.by_c = request.param == "C"
+    made.by_c = request.param != "Python"
     yield made
     scale.clear_cache()
 

@@ -22,6 +22,9 @@ _PACKED = {("i", 0): "i", ("i", 1): "i", ("i", 2): "q", ("i", 3): "q", ("f", 0):
 #: Of which dtypes a tensor may be lazily negated: those of the parts of complex numbers.
 _NEGATED = ("torch.float16", "torch.float32", "torch.float64")
 
+#: DLPack's codes of torch's dtypes: kind, and bits.
+_KIND_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 6, "float8_e4m3fn": 10, "float8_e5m2": 12}
+
 
 class Form:
     """Calls of one form: arguments of these types, the first `positional` by position, the others by `keywords`. Raises
@@ -77,7 +80,7 @@ class Form:
     def learn(self, values: Sequence[Any], launcher: CubinLauncher, device: int, result: LaunchResult) -> None:
         """Launch calls like this one, of these arguments, from now on."""
         by_name = {**self._defaults, **dict(zip(self._given, values, strict=True))}
-        places = dict.fromkeys(self._given, (0, 0, 0, 0))
+        places = dict.fromkeys(self._given, (0, 0, 0, 0, 0))
         formats, before, fixed = iter(launcher.formats), "@", list[Any]()
         for name in self._shape.params:
             kind, value = self._kinds[name], by_name[name]
@@ -89,8 +92,8 @@ class Form:
             offset = struct.calcsize(f"{before}0{format_[0]}")
             before += format_
             fixed += [value] if name in self._defaults else [0] * len(format_)
-            plain = str(getattr(value, "dtype", "")) not in _NEGATED
-            places[name] = number, offset, getattr(value, "itemsize", 0), plain
+            dtype = str(getattr(value, "dtype", ""))
+            places[name] = number, offset, getattr(value, "itemsize", 0), dtype not in _NEGATED, _code(dtype)
         expected = (
             value.dtype if self._kinds[n] == "a" else value for n, value in zip(self._given, values, strict=True)
         )
@@ -115,6 +118,16 @@ def _number(kind: str, value: Any) -> int:
     return 0
 
 
+def _code(dtype: str) -> int:
+    """DLPack's code of one of torch's dtypes; -1 if it is not known here."""
+    name = dtype.removeprefix("torch.")
+    kind = name if name in _KIND_CODES else name.rstrip("0123456789")
+    if kind not in _KIND_CODES:
+        return -1
+    bits = int(name.removeprefix(kind) or 8)
+    return _KIND_CODES[kind] | bits << 8 | 1 << 16
+
+
 def _watch(watch: Watched) -> tuple[Any, ...]:
     owner, name, value = watch
     return (owner, name) if value is MISSING else (owner, name, value)
@@ -131,7 +144,8 @@ def _library(type_: type) -> tuple[bool, Any, tuple[Any, ...]]:
     if torch is not None and type_ is torch.Tensor:
         pointer, gpu, size, negated = of(type_, "data_ptr", "get_device", "numel", "is_neg", method=True)
         dtype, on_gpu = of(type_, "dtype", "is_cuda")
-        asked: tuple[Any, ...] = None, pointer, dtype, None, None, gpu, size, negated, on_gpu
+        exchange = getattr(type_, "__dlpack_c_exchange_api__", None)
+        asked: tuple[Any, ...] = None, pointer, dtype, None, None, gpu, size, negated, on_gpu, exchange
         return True, torch._C._cuda_getCurrentRawStream, asked
     if cupy is not None and type_ is cupy.ndarray and hasattr(type_, "_c_contiguous"):
         data, dtype, contiguous, strides, size = of(type_, "data", "dtype", "_c_contiguous", "strides", "size")

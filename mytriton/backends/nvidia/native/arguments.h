@@ -20,6 +20,22 @@ typedef struct {
     int method;
 } Attribute;
 
+/* DLPack's C exchange API (dlpack.h, version 1): it says in one call what an array is, and which stream is current. */
+typedef struct {
+    void *data;
+    int32_t device_type, device_id, axes;
+    uint32_t dtype; /* code, bits and lanes */
+    int64_t *shape, *strides;
+    uint64_t offset;
+} Tensor;
+typedef struct {
+    uint32_t major, minor;
+    void *previous, *allocate, *from_object, *to_object;
+    int (*look)(void *, Tensor *);
+    int (*stream)(int32_t, int32_t, void **);
+} Exchange;
+enum { CUDA = 2 };
+
 /* What a call must find unchanged: an item of a dictionary, or an attribute. `value` is NULL where there was none. */
 typedef struct {
     PyObject *owner, *name, *value;
@@ -31,7 +47,7 @@ typedef struct {
 typedef struct {
     PyObject *kept, *result, *expected[ARGUMENTS];
     const char *packed;
-    int number[ARGUMENTS], offset[ARGUMENTS], itemsize[ARGUMENTS], plain[ARGUMENTS];
+    int number[ARGUMENTS], offset[ARGUMENTS], itemsize[ARGUMENTS], plain[ARGUMENTS], code[ARGUMENTS];
     void *function, *context;
     long device, most, threads, shared;
     Py_ssize_t size;
@@ -49,6 +65,7 @@ typedef struct {
     Known known[LEARNT];
     Attribute data, pointer, dtype, contiguous, strides, gpu, size, negated, on_gpu;
     int torch, memref, several;
+    const Exchange *exchange;
     LaunchKernel launch;
     GetContext context;
 } Form;
@@ -103,16 +120,25 @@ static int in_whole_elements(const Form *form, PyObject *array, int itemsize)
     return whole;
 }
 
-/* What an array is: its address, its dtype (alive as long as the array, so good to compare with) and its GPU. */
+/* What an array is: its address, its dtype (alive as long as the array, so good to compare with; or as DLPack's code)
+   and its GPU. */
 typedef struct {
     unsigned long long address;
     PyObject *dtype;
+    uint32_t code;
     long long gpu;
 } Array;
 
 static int look_at(const Form *form, PyObject *object, Array *array)
 {
     PyObject *value;
+    if (form->exchange) {
+        Tensor tensor;
+        if (form->exchange->look(object, &tensor) != 0 || tensor.device_type != CUDA)
+            return 0;
+        *array = (Array){(uintptr_t)tensor.data + tensor.offset, NULL, tensor.dtype, tensor.device_id};
+        return 1;
+    }
     if (form->torch) {
         if (!fetch_true(&form->on_gpu, object) || (value = fetch(&form->pointer, object)) == NULL)
             return 0;
@@ -154,7 +180,8 @@ static int matches(const Form *form, const Known *known, PyObject *const *values
     for (Py_ssize_t i = 0; i < form->count; i++)
         switch (form->kinds[i]) {
         case 'a':
-            if (arrays[i].dtype != known->expected[i] || (arrays[i].address & 15 ? 0 : 1) != known->number[i] ||
+            if ((form->exchange ? arrays[i].code != (uint32_t)known->code[i] : arrays[i].dtype != known->expected[i]) ||
+                (arrays[i].address & 15 ? 0 : 1) != known->number[i] ||
                 (form->several && arrays[i].gpu != known->device))
                 return 0;
             if (form->torch ? !known->plain[i] && fetch_true(&form->negated, values[i])

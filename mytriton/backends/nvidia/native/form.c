@@ -14,6 +14,8 @@ static PyObject *latest_name, *bound_name, *pointer_name;
 
 static int current_stream(const Form *form, long device, void **stream)
 {
+    if (form->exchange)
+        return form->exchange->stream(CUDA, (int32_t)device, stream) == 0;
     PyObject *number = PyLong_FromLong(device), *now = number ? PyObject_CallOneArg(form->stream, number) : NULL;
     Py_XDECREF(number);
     if (now != NULL && !form->torch) {
@@ -155,6 +157,14 @@ static PyObject *form_new(PyTypeObject *type, PyObject *args, PyObject *named)
     for (Py_ssize_t i = 0; i < 9 && i < PyTuple_GET_SIZE(attributes); i++)
         if (!attribute_of(all[i], PyTuple_GET_ITEM(attributes, i)))
             goto failed;
+    PyObject *capsule = PyTuple_GET_SIZE(attributes) > 9 ? PyTuple_GET_ITEM(attributes, 9) : Py_None;
+    if (capsule != Py_None) {
+        const Exchange *exchange = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+        if (exchange == NULL)
+            goto failed;
+        if (exchange->major == 1 && exchange->look && exchange->stream)
+            form->exchange = exchange;
+    }
     return (PyObject *)form;
 failed:
     Py_DECREF(form);
@@ -176,8 +186,8 @@ static PyObject *form_learn(Form *form, PyObject *args)
     known.context = (void *)(uintptr_t)context;
     for (Py_ssize_t i = 0; i < form->count; i++) {
         known.expected[i] = PyTuple_GET_ITEM(expected, i);
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, i), "iiii", &known.number[i], &known.offset[i],
-                              &known.itemsize[i], &known.plain[i]))
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, i), "iiiii", &known.number[i], &known.offset[i],
+                              &known.itemsize[i], &known.plain[i], &known.code[i]))
             return NULL;
     }
     Py_INCREF(args);
