@@ -20,7 +20,7 @@ typeid typename typeof union unsigned using virtual void volatile wchar_t while 
 
 #: Names the emitted text relies on; a parameter of the same name would hide them.
 _USED = """
-threadIdx blockIdx blockDim gridDim warpSize r lane part round kk printf max min
+threadIdx blockIdx blockDim gridDim warpSize r lane part round kk next printf max min
 expf exp logf log sqrtf sqrt fabsf fabs fmaxf fmax fminf fmin
 fmodf fmod exp2f exp2 log2f log2 rsqrtf rsqrt sinf sin cosf cos tanhf tanh erff erf floorf floor ceilf ceil powf pow
 fmaf fma rintf main linux unix NULL

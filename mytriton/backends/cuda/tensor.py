@@ -35,40 +35,50 @@ class TensorCores(Section):
         result, of = self._facts.laid_out.layouts[op.result], instruction(op)
         element = element_of(op.lhs.type)
         assert isinstance(element, ScalarType)
-        read = list(zip(sides, readings(op, plan, result), strict=True))
-        for side, reading in read:
-            self._start(side, reading, element.bytes)
-        with self._writer.loop(plan.depth // of.depth, name="kk"):
-            declared = ", ".join(f"{side.name}_words[{reading.words}]" for side, reading in read)
-            self._writer.line(f"{TYPES[element][2]} {declared};")
-            for side, reading in read:
-                self._read(side, reading, element)
+        parts = [
+            _Part(side, reading, element, self._values.own_name(op.result, side.which))
+            for side, reading in zip(sides, readings(op, plan, result), strict=True)
+        ]
+        for part in parts:
+            self._start(part)
+        steps = plan.depth // of.depth
+        twice = "[2]" if steps > 1 else ""
+        declared = ", ".join(f"{part.name}_words{twice}[{part.reading.words}]" for part in parts)
+        self._writer.line(f"{TYPES[element][2]} {declared};")
+        for part in parts:
+            self._read(part, "", "[0]" if twice else "")
+        with self._writer.loop(steps, name="kk"):
+            if steps > 1:  # what comes next is on its way while this is multiplied
+                with self._writer.block(f"if (kk < {steps - 1})"):
+                    self._writer.line("int next = kk + 1;")
+                    for part in parts:
+                        self._read(part, "next", "[next & 1]")
             with self._writer.loop(result.registers, of.sums):
                 words = []
-                for side, of_tile, count in zip(sides, tiles(op, result), of.words, strict=True):
+                for part, of_tile, count in zip(parts, tiles(op, result), of.words, strict=True):
                     first = bits("r", (*(0,) * (of.sums.bit_length() - 1), *(bit * count for bit in of_tile)))
-                    words.append(plus(f"{side.name}_words", first))
+                    words.append(plus(f"{part.name}_words{'[kk & 1]' if twice else ''}", first))
                 sums = f"&{self._values.element(op.result, _r(result.registers, of.sums))}"
                 self._writer.line(f"{self._values.prelude.call(f'mt_mma_{element}', sums, *words)};")
 
-    def _start(self, side: Side, reading: Reading, size: int) -> None:
-        """Where a thread's part of a factor begins: of what `ldmatrix` reads in bytes."""
-        unit = size if reading.matrices else 1
-        self._writer.line(f"unsigned {side.name}_at = {mixed('threadIdx.x', _times(reading.thread, unit))};")
-        if reading.matrices:
-            address = self._values.prelude.call("mt_shared_address", side.name)
-            self._writer.line(f"unsigned {side.name}_from = {address};")
+    def _start(self, part: _Part) -> None:
+        """Where a thread's part of a factor begins."""
+        self._writer.line(f"unsigned {part.name}_at = {mixed('threadIdx.x', part.counted(part.reading.thread))};")
+        if part.reading.matrices:
+            address = self._values.prelude.call("mt_shared_address", part.side.name)
+            self._writer.line(f"unsigned {part.name}_from = {address};")
 
-    def _read(self, side: Side, reading: Reading, element: ScalarType) -> None:
-        """The words of one step."""
-        line, call, words = self._writer.line, self._values.prelude.call, f"{side.name}_words"
+    def _read(self, part: _Part, step: str, which: str) -> None:
+        """The words of the step named, the first one if none is, to the array `which`."""
+        line, call, reading = self._writer.line, self._values.prelude.call, part.reading
+        words = f"{part.name}_words{which}"
         if reading.matrices:
             function = f"mt_ldmatrix_x{reading.matrices}{'_trans' if reading.transposed else ''}"
             several = reading.words > reading.matrices
             with self._writer.loop(reading.words, reading.matrices):
-                at = plus(f"{side.name}_from", self._place(side, reading, element.bytes, several))
+                at = plus(f"{part.name}_from", _place(part, step, several))
                 line(f"{call(function, plus(words, 'r') if several else words, at)};")
-            if element == f32:
+            if part.element == f32:
                 with self._writer.loop(reading.words):
                     word = f"{words}[{_r(reading.words)}]"
                     line(f"{word} = {call('mt_f32_to_tf32', f'__uint_as_float({word})')};")
@@ -77,28 +87,45 @@ class TensorCores(Section):
             loaded = []
             for number in range(1 << len(reading.element)):
                 further = sum(mask for bit, mask in enumerate(reading.element) if number >> bit & 1)
-                loaded.append(f"{side.name}[{self._place(side, reading, 1, reading.words > 1, further)}]")
-            if element == f32:
+                loaded.append(f"{part.side.name}[{_place(part, step, reading.words > 1, further)}]")
+            if part.element == f32:
                 text = call("mt_f32_to_tf32", loaded[0])
-            elif element == f64:
+            elif part.element == f64:
                 text = loaded[0]
             else:
-                parts = [f"(unsigned char){text}" + (f" << {8 * i}" if i else "") for i, text in enumerate(loaded)]
-                text = " | ".join(parts)
+                bytes_ = [f"(unsigned char){text}" + (f" << {8 * i}" if i else "") for i, text in enumerate(loaded)]
+                text = " | ".join(bytes_)
             line(f"{words}[{_r(reading.words)}] = {text};")
 
-    def _place(self, side: Side, reading: Reading, unit: int, several: bool, further: int = 0) -> str:
-        """Where word `r` of step `kk` is. Bits that several numbers have are flipped, all others add up."""
-        sources = [("kk", _times(reading.step, unit)), ("r", _times(reading.word, unit) if several else ())]
-        masks = [_times(reading.thread, unit), *(masks for _, masks in sources), (further,)]
-        common = 0
-        for i, one in enumerate(masks):
-            common |= _or(one) & _or([mask for other in masks[:i] + masks[i + 1 :] for mask in other])
-        flips = [mixed(name, [mask & common for mask in masks]) for name, masks in sources]
-        flips = [text for text in (*flips, str(further & common)) if text != "0"]
-        first = " ^ ".join([f"{side.name}_at", *map(_grouped, flips)])
-        added = [mixed(name, [mask & ~common for mask in masks]) for name, masks in sources]
-        return plus(f"({first})" if flips else first, *map(_grouped, added), str(further & ~common))
+
+@dataclass(frozen=True)
+class _Part:
+    """How a factor is read, and the name of what belongs to it."""
+
+    side: Side
+    reading: Reading
+    element: ScalarType
+    name: str
+
+    def counted(self, masks: BitMap) -> BitMap:
+        """Slots in bytes for `ldmatrix`, else as they are."""
+        return tuple(mask * (self.element.bytes if self.reading.matrices else 1) for mask in masks)
+
+
+def _place(part: _Part, step: str, several: bool, further: int = 0) -> str:
+    """Where word `r` of a step is. Bits that several numbers have are flipped, all others add up."""
+    reading = part.reading
+    sources = [(step, part.counted(reading.step))] if step else []
+    sources += [("r", part.counted(reading.word))] if several else []
+    masks = [part.counted(reading.thread), *(masks for _, masks in sources), (further,)]
+    common = 0
+    for i, one in enumerate(masks):
+        common |= _or(one) & _or([mask for other in masks[:i] + masks[i + 1 :] for mask in other])
+    flips = [mixed(name, [mask & common for mask in masks]) for name, masks in sources]
+    flips = [text for text in (*flips, str(further & common)) if text != "0"]
+    first = " ^ ".join([f"{part.name}_at", *map(_grouped, flips)])
+    added = [mixed(name, [mask & ~common for mask in masks]) for name, masks in sources]
+    return plus(f"({first})" if flips else first, *map(_grouped, added), str(further & ~common))
 
 
 def _grouped(text: str) -> str:
@@ -107,10 +134,6 @@ def _grouped(text: str) -> str:
 
 def _r(registers: int, step: int = 1) -> str:
     return "r" if registers > step else "0"
-
-
-def _times(masks: BitMap, unit: int) -> BitMap:
-    return tuple(mask * unit for mask in masks)
 
 
 def _or(masks: Iterable[int]) -> int:

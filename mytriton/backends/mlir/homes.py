@@ -184,8 +184,8 @@ def partial_results(op: PartialReduce, registers: int) -> Home:
 
 
 def fragment(op: ops.Dot, which: str, words: int) -> Home:
-    """The array for the registers of a factor that tensor cores multiply."""
-    return Home(words, None, f"%array{number(op.result)}_{which}")
+    """The array for the registers of a factor that tensor cores multiply, and for those that come next."""
+    return Home(2 * words, None, f"%array{number(op.result)}_{which}")
 
 
 def joined(op: ops.For | ops.While | ops.If) -> list[tuple[Value, ...]]:

@@ -78,13 +78,16 @@ class TensorCores:
         read = zip(sides, readings(op, plan, result), strict=True)
         fragments = [self._begin(op, side, reading) for side, reading in read]
         steps, trips = plan.depth // of.depth, result.registers // of.sums
-        with self._loop(steps, "%step"):
-            for part in fragments:
-                words = part.reading.words // (part.reading.matrices or 1)
-                with self._loop(words, "%r"):
-                    self._read(part, steps > 1, words > 1)
-            with self._loop(trips, "%r"):
-                self._multiply(op, fragments, trips > 1)
+        self._read_all(fragments, ZERO)
+        if steps > 1:  # what comes next is on its way while this is multiplied
+            with self._context.loop(steps - 1, "%step", MAX_UNROLL_SINGLE):
+                one, following = self._text.i32(1), self._text.fresh("%step_next")
+                self._text.write(f"{following} = arith.addi %step, {one} : i32")
+                self._read_all(fragments, following)
+                with self._loop(trips, "%r"):
+                    self._multiply(op, fragments, "%step", trips > 1)
+        with self._loop(trips, "%r"):
+            self._multiply(op, fragments, self._text.i32(steps - 1), trips > 1)
 
     def _loop(self, trips: int, counter: str) -> AbstractContextManager[None]:
         return self._context.loop(trips, counter, MAX_UNROLL_SINGLE) if trips > 1 else nullcontext()
@@ -110,20 +113,33 @@ class TensorCores:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def _read(self, part: _Fragment, in_steps: bool, in_words: bool) -> None:
-        """The words of a trip."""
+    def _read_all(self, fragments: Sequence[_Fragment], step: str) -> None:
+        for part in fragments:
+            trips = part.reading.words // (part.reading.matrices or 1)
+            with self._loop(trips, "%r"):
+                self._read(part, step, trips > 1)
+
+    def _read(self, part: _Fragment, step: str, in_words: bool) -> None:
+        """The words of a trip of a step, to the half of the array whose turn it is."""
         text, reading, stem = self._text, part.reading, part.side.stem
         together = reading.matrices or 1
-        sources = [("%step", _times(reading.step, part.unit))] if in_steps else []
-        if in_words:
-            sources.append(("%r", _times(reading.word[together.bit_length() - 1 :], part.unit)))
+        trip = [("%r", _times(reading.word[together.bit_length() - 1 :], part.unit))] if in_words else []
+        sources = [*self._at(step, _times(reading.step, part.unit)), *trip]
         at = onto(text, part.at, _times(reading.thread, part.unit), sources, text.fresh(f"{stem}_word"))
         words = self._matrices(part, at) if reading.matrices else [self._elements(part, at)]
-        first = self._times_trip(together) if in_words else ZERO
+        counted = [("%r", tuple(together << i for i in range(len(reading.word))))] if in_words else []
+        first = place(text, [*self._half(part, step), *counted], text.fresh(f"{stem}_register")) or ZERO
         for i, word in enumerate(words):
             if part.element == f32:
                 word = self._rounded(word, f"{stem}_tf32_{i}")
             self._context.form.keep(part.home, part.held, self._plus(first, i), word)
+
+    def _at(self, step: str, masks: BitMap) -> list[tuple[str, BitMap]]:
+        return [] if step == ZERO else [(step, masks)]
+
+    def _half(self, part: _Fragment, step: str) -> list[tuple[str, BitMap]]:
+        """What the number of a step adds to that of a register."""
+        return self._at(step, (part.reading.words, *(0,) * (len(part.reading.step) - 1)))
 
     def _matrices(self, part: _Fragment, at: str) -> list[str]:
         """The words that one `ldmatrix` brings."""
@@ -174,15 +190,15 @@ class TensorCores:
 
     # --- multiplying --------------------------------------------------------------------------------------------------
 
-    def _multiply(self, op: ops.Dot, fragments: Sequence[_Fragment], in_tiles: bool) -> None:
+    def _multiply(self, op: ops.Dot, fragments: Sequence[_Fragment], step: str, in_tiles: bool) -> None:
         """One tile of one step."""
         text, of, form = self._text, instruction(op), self._context.form
         (type_, name), total = _WORDS[fragments[0].element], element_of(op.result.type)
         assert isinstance(total, ScalarType)
         operands = []
         for part, bits, count in zip(fragments, tiles(op, self._context.layouts[op.result]), of.words, strict=True):
-            masks = [("%r", tuple(bit * count for bit in bits))] if in_tiles else []
-            first = place(text, masks, text.fresh(f"{part.side.stem}_tile")) or ZERO
+            tile = [("%r", tuple(bit * count for bit in bits))] if in_tiles else []
+            first = place(text, [*self._half(part, step), *tile], text.fresh(f"{part.side.stem}_tile")) or ZERO
             words = [self._word(part, type_, self._plus(first, i), i) for i in range(count)]
             operands.append(f"{'A' if part.side.which == 'lhs' else 'B'}[{', '.join(words)}]")
         home, stem = self._context.homes[op.result], f"%v{number(op.result)}"
