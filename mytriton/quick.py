@@ -26,7 +26,7 @@ _CHANGES = 8
 
 
 class Quick:
-    """`latest` launches (grid, then the call's arguments) the quick way if the call is of the form that was learnt
+    """`latest` launches (grid, then the call's arguments) the quick way if the call is of the form that came
     last. Forms that have none go the `long` way. `kernel` gets `latest`, too, which is what its subscripts bind."""
 
     def __init__(self, live: LiveKernel, long: Long, kernel: Any) -> None:
@@ -101,6 +101,7 @@ class Quick:
         binder = self._binders.get(_form(args, keywords))
         if binder is None:
             return self._long(grid, args, keywords)
+        self._publish(binder.launch)  # the next may well be of this form, too
         return binder.launch(grid, *args, **keywords)
 
     def _made(

@@ -14,6 +14,8 @@ from tests.running import Runner, runner
 
 # Tests compile; what an earlier run left on this machine's disk is not what they test.
 os.environ["MYTRITON_CACHE_DIR"] = ""
+# Tests of what launches say which they test; no other has to compile it.
+os.environ["MYTRITON_NATIVE"] = "0"
 
 # The same random kernels every time, on machines of any speed; `--hypothesis-profile=explore` looks for new ones.
 hypothesis.settings.register_profile(

@@ -42,7 +42,7 @@ def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     state = native.State()
     monkeypatch.setattr(native, "STATE", state)
     monkeypatch.setattr(mytriton.JITFunction, "__getitem__", mytriton.JITFunction.__getitem__)
-    state.begun = True
+    state.search = threading.Thread()  # as if it had ended
     if request.param != "Python":
         state.module = request.getfixturevalue("in_c")
         functions = made.in_c()

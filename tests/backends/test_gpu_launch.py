@@ -80,7 +80,7 @@ class Torch:
 @pytest.fixture(params=["Python", "C"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     state = native.State()
-    state.begun = True
+    state.search = threading.Thread()  # as if it had ended
     if request.param == "C":
         state.module = request.getfixturevalue("in_c")
     monkeypatch.setattr(native, "STATE", state)

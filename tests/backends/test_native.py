@@ -35,18 +35,12 @@ def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, in_c: ModuleTy
         done.append(threading.current_thread().name)
         return b"code"
 
+    monkeypatch.delenv("MYTRITON_NATIVE")
     monkeypatch.setenv("MYTRITON_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(native, "compiled", compiled)
     monkeypatch.setattr(native, "load", lambda code: in_c if code == b"code" else None)
     monkeypatch.setattr(native, "STATE", native.State())
     return done
-
-
-def found() -> None:
-    """Wait until the search for the code has ended."""
-    for thread in threading.enumerate():
-        if thread.name == "mytriton_native":
-            thread.join()
 
 
 def test_it_is_compiled_once_and_nobody_waits(compilations, monkeypatch):
@@ -62,30 +56,36 @@ def test_it_is_compiled_once_and_nobody_waits(compilations, monkeypatch):
     assert third.module is first.module and len(compilations) == 1
 
 
+def test_without_a_cache_each_process_compiles(compilations, monkeypatch):
+    monkeypatch.setenv("MYTRITON_CACHE_DIR", "")
+    for count in (1, 2):
+        monkeypatch.setattr(native, "STATE", native.State())
+        native.use(Launches())
+        assert native.wait() and len(compilations) == count
+
+
 def test_a_compiler_that_fails_is_not_asked_again(compilations, monkeypatch):
     monkeypatch.setattr(native, "compiled", lambda: compilations.append("failed") or b"")
     for _ in range(2):
         monkeypatch.setattr(native, "STATE", native.State())
         launches = Launches()
         native.use(launches)
-        found()
+        assert not native.wait()
         assert launches.module is None
     assert compilations == ["failed"]
 
 
-@pytest.mark.parametrize("why", ["refused", "no cache", "no compiler", "no headers"])
+@pytest.mark.parametrize("why", ["refused", "no compiler", "no headers"])
 def test_python_goes_on_where_there_is_none(compilations, monkeypatch, tmp_path, why):
     if why == "refused":
         monkeypatch.setenv("MYTRITON_NATIVE", "0")
-    elif why == "no cache":
-        monkeypatch.setenv("MYTRITON_CACHE_DIR", "")
     elif why == "no compiler":
         monkeypatch.setenv("PATH", str(tmp_path))
     else:
         monkeypatch.setattr(native, "_headers", lambda: str(tmp_path))
     launches = Launches()
     native.use(launches)
-    found()
+    assert not native.wait()
     assert launches.module is None and compilations == []
 
 

@@ -25,6 +25,7 @@ import cupy
 import torch
 
 from mytriton import cdiv
+from mytriton.backends.nvidia import native
 from mytriton.backends.nvidia.device import probe
 from mytriton.backends.nvidia.events import Events
 from tests.benchmarks import first_call, gpu_kernels, stats
@@ -172,13 +173,19 @@ class Benchmark:
         x = torch.zeros(1024, device=GPU)
         cx, n = cupy.asarray(x), cupy.int32(256)
         add_4 = cupy.RawKernel(ADD_4, "add_4")
-        calls: dict[str, Call] = {"CuPy RawKernel": lambda: add_4((1,), (256,), (cx, cx, cx, n))}
-        for contender, launch in self._kernels("add_kernel"):
-            grid = launch(1)
-            calls[f"{contender}, torch"] = partial(grid, x, x, x, 1024, BLOCK=1024)
-            if contender != "Triton":
-                calls[f"{contender}, CuPy"] = partial(grid, cx, cx, cx, 1024, BLOCK=1024)
+        kernel, theirs = gpu_kernels.add_kernel, self.triton and self.triton.add_kernel
+        calls: dict[str, Call] = {
+            "CuPy RawKernel": lambda: add_4((1,), (256,), (cx, cx, cx, n)),
+            "cuda, CuPy": lambda: kernel[(1,)](cx, cx, cx, 1024, BLOCK=1024),
+            "cuda, torch": lambda: kernel[(1,)](x, x, x, 1024, BLOCK=1024),
+            "mlir, CuPy": lambda: kernel[(1,)](cx, cx, cx, 1024, BLOCK=1024, backend="mlir"),
+            "mlir, torch": lambda: kernel[(1,)](x, x, x, 1024, BLOCK=1024, backend="mlir"),
+        }
+        if theirs:
+            calls["Triton, torch"] = lambda: theirs[(1,)](x, x, x, 1024, BLOCK=1024)
         calls |= {"torch.add": partial(torch.add, x, x, out=x), "cupy.add": partial(cupy.add, cx, cx, out=cx)}
+        calls["cuda, CuPy"]()
+        print(f"  ours are bound by {'C' if native.wait() else 'Python'}")
         seconds: dict[str, list[float]] = {name: [] for name in calls}
         for _, (name, call) in itertools.product(range(60), calls.items()):
             call()

@@ -29,11 +29,11 @@ class Waiting(Protocol):
 
 
 class State:
-    """What is known of the code in C. `begun` is whether somebody asked for it."""
+    """What is known of the code in C. `search` is the thread that looks for it, once somebody has asked."""
 
     def __init__(self) -> None:
         self.module: ModuleType | None = None
-        self.begun = False
+        self.search: threading.Thread | None = None
         self.lock = threading.Lock()
         self.waiting: weakref.WeakSet[Waiting] = weakref.WeakSet()
 
@@ -46,17 +46,24 @@ def use(who: Waiting) -> None:
     with STATE.lock:
         if STATE.module is None:
             STATE.waiting.add(who)
-            if not STATE.begun:
-                STATE.begun = True
+            if STATE.search is None:
                 # A process that ends meanwhile waits for it: it leaves no half-made files, and the next one has it.
-                threading.Thread(target=_find, name=_NAME).start()
+                STATE.search = threading.Thread(target=_find, name=_NAME)
+                STATE.search.start()
             return
     who.quicken(STATE.module)
 
 
+def wait() -> bool:
+    """Wait until the search for the code has ended, if it has begun; gives whether launches go through C."""
+    if STATE.search is not None:
+        STATE.search.join()
+    return STATE.module is not None
+
+
 def _find() -> None:
     """Load the code from the disk, or compile it; then tell who waits."""
-    if os.environ.get("MYTRITON_NATIVE") == "0" or cache.folder() is None or not possible():
+    if os.environ.get("MYTRITON_NATIVE") == "0" or not possible():
         return
     inputs = [sys.version, *_OPTIONS, *(source.read_text() for source in _SOURCES)]
     entry = cache.Entry("native", inputs, (_compiler() or "",), (__file__,))
