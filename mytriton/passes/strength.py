@@ -8,12 +8,14 @@ them costs, and need no register from trip to trip.
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Collection
 
 from mytriton.analysis.ranges import value_ranges
 from mytriton.ir import ops
-from mytriton.ir.core import Func
+from mytriton.ir.core import Func, Value
 from mytriton.passes.fold import RULES as FOLDING
-from mytriton.passes.rewrite import Match, Replacement, Rules, rewrite, rule, rules_in
+from mytriton.passes.rewrite import Match, Replacement, Rule, Rules, rewrite, rule, rules_in
 from mytriton.stage import Change
 from mytriton.target import Target
 from mytriton.types import ScalarType, element_of, f32, f64, is_float, is_integer
@@ -119,6 +121,34 @@ RULES = rules_in(globals())
 _RULES = Rules((*RULES, *FOLDING))
 
 
+def _add_product(once: Collection[Value]) -> Rule:
+    """The rule about products that are used `once`, in their own block: others would be computed again."""
+
+    @rule(ops.Add)
+    def add_product(op: ops.Add, m: Match) -> Replacement:
+        """x + (0 + a @ b) = x + a @ b: a product may begin with anything"""
+        for value, other in ((op.rhs, op.lhs), (op.lhs, op.rhs)):
+            product = m.definition(value)
+            if value in once and isinstance(product, ops.Dot) and m.constant(product.acc) == 0:
+                return m.build(ops.Dot(lhs=product.lhs, rhs=product.rhs, acc=other, precision=product.precision))
+        return None
+
+    return add_product
+
+
+def _products_used_once(func: Func) -> set[Value]:
+    """The products whose only use is in the block that they are computed in."""
+    uses = Counter(v for op in func.walk() for v in op.operands)
+    blocks = [func.body, *(block for op in func.walk() for block in op.regions)]
+    found = set[Value]()
+    for block in blocks:
+        products = {op.result for op in block.ops if isinstance(op, ops.Dot)}
+        found |= {v for op in block.ops for v in op.operands if v in products and uses[v] == 1}
+    return found
+
+
 def strength(func: Func) -> tuple[Func, tuple[Change, ...]]:
     """Cheaper operations, and what folds once they are in place."""
-    return rewrite(func, "strength", _RULES, value_ranges(func, Target()))
+    once = _products_used_once(func) if any(isinstance(op, ops.Dot) for op in func.walk()) else ()
+    rules = Rules((_add_product(once), *RULES, *FOLDING)) if once else _RULES
+    return rewrite(func, "strength", rules, value_ranges(func, Target()))

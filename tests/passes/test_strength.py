@@ -16,6 +16,7 @@ from mytriton.passes.strength import RULES, strength
 from mytriton.stage import Change
 from mytriton.types import ScalarType, element_of, f32, f64, i32, i64, shape_of, u32
 from tests.ir.kernels import below, offsets, pointer
+from tests.layout.tiles import Tiles
 
 Make = Callable[[Builder, Value], Value]
 
@@ -119,6 +120,21 @@ def test_a_mask_that_cannot_be_false_goes_away() -> None:
     ]
     assert changes[0].why == "[0, 63] < [64, 64] is true"
     assert [c.rule for c in changes] == ["compare_ranges", "load_constant_mask", "store_constant_mask"]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_is_added_to_a_product_is_where_it_begins(again: bool) -> None:
+    b, out = Tiles(), pointer("out", f32)
+    place = b.index((4, 4))
+    x = b.load(out, place)
+    product = b.add(ops.Dot, lhs=x, rhs=x, acc=b.constant(0.0, f32, (4, 4)), precision="tf32")
+    b.store(out, place, b.binary(ops.Add, x, product))
+    if again:
+        b.store(out, place, product)
+    result, _ = strength(b.finish("k", (out,)))
+    verify(result)
+    result, _ = dce(result)
+    assert [op.acc is x for op in result.walk() if isinstance(op, ops.Dot)] == [not again]
 
 
 def test_the_seeds_offsets_stay_as_they_are() -> None:
