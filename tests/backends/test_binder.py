@@ -8,6 +8,7 @@ import itertools
 import struct
 import sys
 import threading
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -321,3 +322,30 @@ def test_threads_do_not_mix_their_parameters(machine):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_threads_learn_while_others_launch(machine):
+    """More kinds of launches than C remembers, by tensors whose answers let other threads run."""
+    kinds = [(warps, dtype, odd) for warps in (1, 2, 4, 8) for dtype in ("float32", "int32") for odd in (0, 1)]
+
+    def tensor(address: int, dtype: str) -> Any:
+        made = Tensor(address, dtype)
+        made.is_neg = lambda: time.sleep(0)  # which is not true
+        return made
+
+    def work(number: int) -> None:
+        for step in range(60):
+            warps, dtype, odd = kinds[(7 * step + number) % len(kinds)]
+            x, y = tensor(1 << 12 | warps << 4, dtype), tensor(2 << 12 | odd << 2, dtype)
+            assert scale[warps](x, y, 16 * step + odd, num_warps=warps).ran
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(machine.calls) == 480
+    for _, _, shape, _, packed in machine.calls:
+        x, y, n, bias = struct.unpack("@QQif", packed)
+        warps = x >> 4 & 15
+        assert shape == (warps, 1, 1, 32 * warps, 1, 1, 0) and (y >> 2 & 1) == n % 16 and bias == 0.5

@@ -100,7 +100,9 @@ def test_a_form_passes_on_what_it_has_not_learnt_and_keeps_nothing(in_c):
         kinds = (int, int, str)
         meta = (0, 1, 2, ("default",))
         names = ("n", "m", "MODE", "EXTRA")
-        return in_c.Form(fallback, 2, ("MODE",), kinds, b"iic", (), names, meta, len, (), False, False, False, 0, 0)
+        return in_c.Form(
+            fallback, 2, ("MODE",), kinds, b"iic", (), names, meta, len, "ptr", (), False, False, False, 0, 0
+        )
 
     form = made()
     calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
@@ -120,4 +122,4 @@ def test_a_form_passes_on_what_it_has_not_learnt_and_keeps_nothing(in_c):
     with pytest.raises(TypeError):
         in_c.Form(fallback)
     with pytest.raises(LookupError):
-        in_c.Form(fallback, 0, (), (int,) * 70, b"i" * 70, (), (), (), len, (), False, False, False, 0, 0)
+        in_c.Form(fallback, 0, (), (int,) * 70, b"i" * 70, (), (), (), len, "ptr", (), False, False, False, 0, 0)

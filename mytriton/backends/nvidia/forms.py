@@ -22,6 +22,8 @@ _PACKED = {("i", 0): "i", ("i", 1): "i", ("i", 2): "q", ("i", 3): "q", ("f", 0):
 #: Of which dtypes a tensor may be lazily negated: those of the parts of complex numbers.
 _NEGATED = ("torch.float16", "torch.float32", "torch.float64")
 
+#: For how many arguments, and names from outside, C has room.
+_MOST = 64
 #: DLPack's codes of torch's dtypes: kind, and bits.
 _KIND_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 6, "float8_e4m3fn": 10, "float8_e5m2": 12}
 
@@ -40,6 +42,8 @@ class Form:
         arrays: ArrayAbi,
         several: bool,
     ) -> None:
+        if max(len(shape.params), len(types), len(watched)) > _MOST:
+            raise LookupError("too many for C")
         self._shape = shape
         given = dict(zip(shape.names, types, strict=False))
         self._kinds = {
@@ -58,7 +62,7 @@ class Form:
         torch, stream, attributes = _library(*found)
         self._config = (
             positional, tuple(keywords), tuple(types), kinds, tuple(map(_watch, watched)), tuple(shape.params), meta,
-            stream, attributes, torch, arrays is MEMREF, several,
+            stream, "ptr", attributes, torch, arrays is MEMREF, several,
         )  # fmt: skip
         self._learnt: list[tuple[Any, ...]] = []
         self._native: Any = None

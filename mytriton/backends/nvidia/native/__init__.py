@@ -17,7 +17,7 @@ from typing import Protocol
 from mytriton import cache
 
 _NAME = "mytriton_native"
-_SOURCES = tuple(Path(__file__).parent / name for name in ("form.c", "arguments.h"))
+_SOURCES = tuple(Path(__file__).parent / name for name in ("form.c", "launching.h", "arguments.h"))
 _OPTIONS = ("-O2", "-shared", "-fPIC")
 
 

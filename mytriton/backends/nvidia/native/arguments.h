@@ -1,5 +1,6 @@
 /* The arguments of a launch: what is looked at, what must hold, and how they are packed. Part of form.c. */
 
+#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
 #include <string.h>
@@ -45,6 +46,7 @@ typedef struct {
    nothing and `number` is its key in binder.py; of an array `number` says whether its address is divisible by 16.
    `packed` are the parameters, with zeros for what a call gives. */
 typedef struct {
+    int holders; /* the form, and the launches that are looking at it: some let other threads run meanwhile */
     PyObject *kept, *result, *expected[ARGUMENTS];
     const char *packed;
     int number[ARGUMENTS], offset[ARGUMENTS], itemsize[ARGUMENTS], plain[ARGUMENTS], code[ARGUMENTS];
@@ -56,19 +58,27 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *kept, *fallback, *keywords, *stream, *names;
+    PyObject *kept, *fallback, *keywords, *stream, *stream_pointer, *names;
     Py_ssize_t positional, count, watches, learnt;
     PyTypeObject *types[ARGUMENTS];
     char kinds[ARGUMENTS];
     PyObject *meta[ARGUMENTS];
     Watch watched[WATCHED];
-    Known known[LEARNT];
+    Known *known[LEARNT];
     Attribute data, pointer, dtype, contiguous, strides, gpu, size, negated, on_gpu;
     int torch, memref, several;
     const Exchange *exchange;
     LaunchKernel launch;
     GetContext context;
 } Form;
+
+static void let_go(Known *known)
+{
+    if (--known->holders > 0)
+        return;
+    Py_XDECREF(known->kept);
+    PyMem_Free(known);
+}
 
 static PyObject *fetch(const Attribute *attribute, PyObject *object)
 {
@@ -235,28 +245,6 @@ static int pack(const Form *form, const Known *known, PyObject *const *values, c
         }
     }
     return !PyErr_Occurred();
-}
-
-/* The extents of a grid; 0 for anything unusual, and for an empty one. */
-static int extents(PyObject *grid, long most, unsigned *extent)
-{
-    Py_ssize_t axes = 1;
-    if (PyTuple_CheckExact(grid)) {
-        axes = PyTuple_GET_SIZE(grid);
-        if (axes < 1 || axes > 3)
-            return 0;
-    } else if (!PyLong_CheckExact(grid))
-        return 0;
-    for (Py_ssize_t i = 0; i < axes; i++) {
-        PyObject *item = PyTuple_CheckExact(grid) ? PyTuple_GET_ITEM(grid, i) : grid;
-        if (!PyLong_CheckExact(item))
-            return 0;
-        long long number = PyLong_AsLongLong(item);
-        if (number < 1 || number > (i == 0 ? most : MOST_YZ))
-            return 0;
-        extent[i] = (unsigned)number;
-    }
-    return 1;
 }
 
 static int attribute_of(Attribute *attribute, PyObject *pair)

@@ -4,88 +4,11 @@
    and for whatever may be wrong, it calls what it stands for, the function that binder.py made, with the same arguments.
    Compiled by native.py. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "launching.h"
+
 #include <structmember.h>
 
-#include "arguments.h"
-
-static PyObject *latest_name, *bound_name, *pointer_name;
-
-static int current_stream(const Form *form, long device, void **stream)
-{
-    if (form->exchange)
-        return form->exchange->stream(CUDA, (int32_t)device, stream) == 0;
-    PyObject *number = PyLong_FromLong(device), *now = number ? PyObject_CallOneArg(form->stream, number) : NULL;
-    Py_XDECREF(number);
-    if (now != NULL && !form->torch) {
-        PyObject *pointer = PyObject_GetAttr(now, pointer_name);
-        Py_DECREF(now);
-        now = pointer;
-    }
-    if (now == NULL)
-        return 0;
-    *stream = PyLong_AsVoidPtr(now);
-    Py_DECREF(now);
-    return !PyErr_Occurred();
-}
-
-/* What a function for the grid gives for the arguments by name. */
-static PyObject *computed(const Form *form, PyObject *grid, PyObject *const *values)
-{
-    PyObject *meta = PyDict_New();
-    for (Py_ssize_t i = 0; meta != NULL && i < PyTuple_GET_SIZE(form->names); i++) {
-        PyObject *value = form->meta[i]; /* a default, or the number of an argument */
-        if (PyTuple_CheckExact(value))
-            value = PyTuple_GET_ITEM(value, 0);
-        else
-            value = values[PyLong_AsSsize_t(value)];
-        if (PyDict_SetItem(meta, PyTuple_GET_ITEM(form->names, i), value) < 0)
-            Py_CLEAR(meta);
-    }
-    PyObject *given = meta ? PyObject_CallOneArg(grid, meta) : NULL;
-    Py_XDECREF(meta);
-    return given;
-}
-
-/* What a launch gives; NULL if it is not known, or may be wrong. */
-static PyObject *launched(Form *form, PyObject *grid, PyObject *const *values)
-{
-    Array arrays[ARGUMENTS];
-    long long numbers[ARGUMENTS];
-    for (Py_ssize_t i = 0; i < form->watches; i++)
-        if (!unchanged(&form->watched[i]))
-            return NULL;
-    for (Py_ssize_t i = 0; i < form->count; i++)
-        if (form->kinds[i] == 'a' && !look_at(form, values[i], &arrays[i]))
-            return NULL;
-        else if (form->kinds[i] == 'i') {
-            numbers[i] = PyLong_AsLongLong(values[i]);
-            if (numbers[i] == -1 && PyErr_Occurred())
-                return NULL;
-        }
-    const Known *known = form->known, *end = known + form->learnt;
-    while (known < end && !matches(form, known, values, arrays, numbers))
-        known++;
-    unsigned extent[3] = {1, 1, 1};
-    unsigned char buffer[BYTES] __attribute__((aligned(16)));
-    void *stream = NULL, *context = NULL;
-    if (known == end || !extents(grid, known->most, extent) || !pack(form, known, values, arrays, numbers, buffer) ||
-        !current_stream(form, known->device, &stream) || form->context(&context) != 0 || context != known->context)
-        return NULL;
-    size_t size = (size_t)known->size;
-    void *extra[] = {(void *)1, buffer, (void *)2, &size, NULL}, *function = known->function;
-    unsigned threads = (unsigned)known->threads, shared = (unsigned)known->shared;
-    PyObject *result = known->result;
-    Py_INCREF(result); /* another thread may have it forgotten meanwhile */
-    int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = form->launch(function, extent[0], extent[1], extent[2], threads, 1, 1, shared, stream, NULL, extra);
-    Py_END_ALLOW_THREADS
-    if (status != 0)
-        Py_CLEAR(result); /* it is asked for again, by what says what is wrong */
-    return result;
-}
+static PyObject *latest_name, *bound_name;
 
 static PyObject *form_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
@@ -126,9 +49,10 @@ static PyObject *form_new(PyTypeObject *type, PyObject *args, PyObject *named)
         return NULL;
     form->vectorcall = form_vectorcall;
     form->kept = Py_NewRef(args);
-    if (!PyArg_ParseTuple(args, "OnO!O!y#O!O!O!OO!pppKK", &form->fallback, &form->positional, &PyTuple_Type,
+    if (!PyArg_ParseTuple(args, "OnO!O!y#O!O!O!OUO!pppKK", &form->fallback, &form->positional, &PyTuple_Type,
                           &form->keywords, &PyTuple_Type, &types, &kinds, &count, &PyTuple_Type, &watched, &PyTuple_Type,
-                          &form->names, &PyTuple_Type, &meta, &form->stream, &PyTuple_Type, &attributes, &form->torch,
+                          &form->names, &PyTuple_Type, &meta, &form->stream, &form->stream_pointer, &PyTuple_Type,
+                          &attributes, &form->torch,
                           &form->memref, &form->several, &launch, &context))
         goto failed;
     form->count = count;
@@ -173,48 +97,55 @@ failed:
 
 static PyObject *form_learn(Form *form, PyObject *args)
 {
-    Known known = {.kept = args};
     PyObject *expected, *places;
     unsigned long long function, context;
+    Known *known = PyMem_Calloc(1, sizeof *known);
+    if (known == NULL)
+        return PyErr_NoMemory();
+    known->holders = 1;
     if (!PyArg_ParseTuple(args, "O!O!KKlllly#O", &PyTuple_Type, &expected, &PyTuple_Type, &places, &function, &context,
-                          &known.device, &known.most, &known.threads, &known.shared, &known.packed, &known.size,
-                          &known.result))
-        return NULL;
-    if (PyTuple_GET_SIZE(expected) != form->count || PyTuple_GET_SIZE(places) != form->count || known.size > BYTES)
-        Py_RETURN_FALSE;
-    known.function = (void *)(uintptr_t)function;
-    known.context = (void *)(uintptr_t)context;
-    for (Py_ssize_t i = 0; i < form->count; i++) {
-        known.expected[i] = PyTuple_GET_ITEM(expected, i);
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, i), "iiiii", &known.number[i], &known.offset[i],
-                              &known.itemsize[i], &known.plain[i], &known.code[i]))
-            return NULL;
+                          &known->device, &known->most, &known->threads, &known->shared, &known->packed, &known->size,
+                          &known->result))
+        goto failed;
+    if (PyTuple_GET_SIZE(expected) != form->count || PyTuple_GET_SIZE(places) != form->count || known->size > BYTES) {
+        PyErr_SetString(PyExc_ValueError, "a launch of another form");
+        goto failed;
     }
-    Py_INCREF(args);
+    known->kept = Py_NewRef(args);
+    known->function = (void *)(uintptr_t)function;
+    known->context = (void *)(uintptr_t)context;
+    for (Py_ssize_t i = 0; i < form->count; i++) {
+        known->expected[i] = PyTuple_GET_ITEM(expected, i);
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, i), "iiiii", &known->number[i], &known->offset[i],
+                              &known->itemsize[i], &known->plain[i], &known->code[i]))
+            goto failed;
+    }
     /* The latest is looked at first; what was learnt long ago goes. */
-    PyObject *gone = form->learnt == LEARNT ? form->known[LEARNT - 1].kept : NULL;
+    Known *gone = form->learnt == LEARNT ? form->known[LEARNT - 1] : NULL;
     form->learnt -= form->learnt == LEARNT;
     memmove(form->known + 1, form->known, (size_t)form->learnt * sizeof known);
     form->known[0] = known;
     form->learnt++;
-    Py_XDECREF(gone);
-    Py_RETURN_TRUE;
+    if (gone != NULL)
+        let_go(gone);
+    Py_RETURN_NONE;
+failed:
+    let_go(known);
+    return NULL;
 }
 
 static int form_traverse(Form *form, visitproc visit, void *arg)
 {
     Py_VISIT(form->kept);
     for (Py_ssize_t i = 0; i < form->learnt; i++)
-        Py_VISIT(form->known[i].kept);
+        Py_VISIT(form->known[i]->kept);
     return 0;
 }
 
 static int form_clear(Form *form)
 {
-    while (form->learnt > 0) {
-        PyObject *gone = form->known[--form->learnt].kept;
-        Py_DECREF(gone);
-    }
+    while (form->learnt > 0)
+        let_go(form->known[--form->learnt]);
     return 0;
 }
 
@@ -285,7 +216,6 @@ PyMODINIT_FUNC PyInit_mytriton_native(void)
 {
     latest_name = PyUnicode_InternFromString("_latest");
     bound_name = PyUnicode_InternFromString("_bound");
-    pointer_name = PyUnicode_InternFromString("ptr");
     PyObject *made = PyModule_Create(&module);
     if (made != NULL && (PyType_Ready(&form_type) < 0 || PyModule_AddObjectRef(made, "Form", (PyObject *)&form_type) < 0))
         Py_CLEAR(made);
