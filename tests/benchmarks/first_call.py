@@ -1,7 +1,8 @@
 """The first launch of a kernel in a fresh process whose caches are empty, and that of its next specialisation.
 
-    python -m tests.benchmarks.first_call cuda|mlir|Triton
+    python -m tests.benchmarks.first_call cuda|mlir|Triton [parts]
 
+`parts` tells what of ours takes how long: the stages, and what is not a stage (imports, the driver).
 Times count from when CuPy (torch, for Triton) is imported and its context exists, so they include importing us.
 """
 
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 RUNS = 3
 
@@ -35,7 +37,13 @@ def median(contender: str) -> str:
     return f"import {imported:.0f} ms, first call {first:.0f} ms, next specialisation {following:.0f} ms"
 
 
-def _main(contender: str) -> None:
+def _parts(result: Any, seconds: float) -> None:
+    stages = {stage.name: 1e3 * stage.seconds for stage in result.compilation.stages if stage.seconds > 1e-4}
+    print("  stages:", ", ".join(f"{name} {ms:.1f}" for name, ms in stages.items()))
+    print(f"  all stages {sum(stages.values()):.1f} ms, the rest {1e3 * seconds - sum(stages.values()):.1f} ms")
+
+
+def _main(contender: str, parts: bool) -> None:
     if contender == "Triton":
         import torch
 
@@ -59,12 +67,16 @@ def _main(contender: str) -> None:
         else:
             from tests.benchmarks.gpu_kernels import add_kernel as kernel  # type: ignore[assignment]
         times.append(time.perf_counter())
+        results = []
         for block in (1024, 2048):
-            kernel[(4,)](x, x, x, 4096, BLOCK=block, **options)
+            results.append(kernel[(4,)](x, x, x, 4096, BLOCK=block, **options))
             wait()
             times.append(time.perf_counter())
     print(*(f"{1e3 * (end - start):.1f}" for start, end in itertools.pairwise(times)))
+    if parts and contender != "Triton":
+        for number, result in enumerate(results, 1):
+            _parts(result, times[number + 1] - times[number])
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1])
+    _main(sys.argv[1], "parts" in sys.argv)
