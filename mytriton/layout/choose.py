@@ -140,7 +140,7 @@ class Choice:
 
     def __init__(self, func: Func, target: Target) -> None:
         self.anchor = anchors(func, target)
-        self._target = target
+        self._target, self._by_rows = target, mma.rows_first(func)
         self.cheap = cheap_values(func)
         self._ops = list(func.walk())
         self._slots: dict[Op, list[_Slot]] = {op: _slots(op) for op in self._ops if op.regions}
@@ -233,7 +233,7 @@ class Choice:
                 ready = op.index in self.cheap or op.index in self.homes
                 return self.of([op.index], shape_of(op.index.type)) if ready else None
             case ops.Dot() if (instruction := self.instruction(op)) is not None:
-                return mma.sums(shape_of(op.result.type), instruction, self._target.num_warps)
+                return mma.sums(shape_of(op.result.type), instruction, self._target.num_warps, self._by_rows)
             case ops.Dot() | ops.Histogram() | ops.Atomic():
                 return self.anchor(shape_of(op.result.type))
             case ops.Reduce():

@@ -13,6 +13,7 @@ from dataclasses import replace
 from math import prod
 
 from mytriton.ir import ops
+from mytriton.ir.core import Func, Value
 from mytriton.layout.layout import Layout
 from mytriton.records import dataclass
 from mytriton.target import Target
@@ -102,14 +103,29 @@ def chosen(op: ops.Dot, target: Target, most_bytes: int) -> Instruction | None:
     return found if step <= most_bytes else None
 
 
-def sums(shape: Sequence[int], of: Instruction, num_warps: int) -> Layout:
+def rows_first(func: Func) -> bool:
+    """Whether the warps had better share rows: what is made of a product is the first factor of another, as in
+    attention. Then both have their rows in the same warps, and so has what is summed up along them."""
+    made = set[Value]()
+    for op in func.walk():
+        if isinstance(op, ops.Dot):
+            if op.lhs in made:
+                return True
+            made.add(op.result)
+        elif made and not made.isdisjoint(op.operands):
+            made.update(op.results)
+    return False
+
+
+def sums(shape: Sequence[int], of: Instruction, num_warps: int, by_rows: bool = False) -> Layout:
     """The layout of a product: the instruction's own, repeated along the columns, the rows and the batch. Warps take
-    matrices of the batch first, then parts of the longer side of what is left to each."""
+    matrices of the batch first, then parts of the longer side of what is left to each, or rows as long as there are
+    some (`by_rows`)."""
     *batch, rows, columns = shape
     (_, n), (_, m) = _split(_bits(columns, 1), of.columns), _split(_bits(rows, columns), of.rows)
     b, warp = _bits(prod(batch), rows * columns), [e // of.columns * columns for e in of.tables[2].warp]
     while 1 << len(warp) < num_warps and (b or m or n):
-        longer = m if m and (not n or of.rows << len(m) >= of.columns << len(n)) else n
+        longer = m if m and (by_rows or not n or of.rows << len(m) >= of.columns << len(n)) else n
         warp.append((b or longer).pop())
     warp += [0] * (num_warps.bit_length() - 1 - len(warp))
     return _repeated(of.tables[2], shape, (*n, *m, *b), warp)

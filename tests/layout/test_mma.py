@@ -113,6 +113,19 @@ def test_warps_share_the_longer_side() -> None:
     assert mma.sums((16, 16), half, 4).copies == 2
 
 
+def test_warps_share_rows_where_a_product_is_a_factor() -> None:
+    b, x, out = Tiles(), pointer("x", f16), pointer("out", f32)
+    place, zero = b.index((64, 64)), b.constant(0.0, f32, (64, 64))
+    block = b.load(x, place)
+    first = b.add(ops.Dot, lhs=block, rhs=block, acc=zero)
+    lhs = b.add(ops.Cast, source=first, to=f16)
+    b.store(out, place, b.add(ops.Dot, lhs=lhs, rhs=block, acc=zero))
+    laid_out = check(b.finish("chain", (x, out)), arrays((64, 64, 64), f16)[::2])
+    layout = mma.sums((64, 64), mma.INSTRUCTIONS[f16], 4, by_rows=True)
+    assert layout.warp == (32 * 64, 16 * 64)
+    assert {laid_out.layouts[op.result] for op in laid_out.func.walk() if isinstance(op, ops.Dot)} == {layout}
+
+
 @pytest.mark.parametrize("flips", [(False, False), (True, True)], ids=["rows", "columns"])
 @pytest.mark.parametrize(
     ("shape", "element"),
