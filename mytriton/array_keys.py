@@ -11,16 +11,20 @@ import numpy as np
 from mytriton.arrays import address_of, in_whole_elements
 
 
+def library_of(type_: type) -> str:
+    """The library whose arrays these are: `numpy`, `cupy` or `torch`. Raises `LookupError` for any other type: what a
+    subclass does, nobody knows, but that torch's parameters are tensors."""
+    for library, name in (("numpy", "ndarray"), ("cupy", "ndarray"), ("torch", "Tensor")):
+        if type_ is getattr(sys.modules.get(library), name, None):
+            return library
+    if type_ is getattr(getattr(sys.modules.get("torch"), "nn", None), "Parameter", None):
+        return "torch"
+    raise LookupError
+
+
 def rule_of(type_: type) -> Callable[[Any], Hashable]:
     """The rule of an array type; raises `LookupError` for any other."""
-    for library, name, rule in (
-        ("numpy", "ndarray", _numpy_key),
-        ("cupy", "ndarray", _cupy_key),
-        ("torch", "Tensor", _torch_key),
-    ):
-        if type_ is getattr(sys.modules.get(library), name, None):
-            return rule
-    raise LookupError
+    return {"numpy": _numpy_key, "cupy": _cupy_key, "torch": _torch_key}[library_of(type_)]
 
 
 def _numpy_key(array: np.ndarray[Any, Any]) -> Hashable:

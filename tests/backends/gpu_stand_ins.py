@@ -40,6 +40,12 @@ class Tensor:
         self.data_ptr, self.is_neg, self.numel, self.get_device = (lambda: address), (lambda: negated), (lambda: 4), int
 
 
+class Parameter(Tensor):
+    """A torch.nn.Parameter."""
+
+    __module__ = "torch"
+
+
 class DriverError(RuntimeError):
     status = 3
 

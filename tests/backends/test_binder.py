@@ -21,7 +21,7 @@ from mytriton import LaunchError, options
 from mytriton.backends.cuda.backend import CudaBackend
 from mytriton.backends.nvidia import binder, device, driver, native
 from mytriton.backends.nvidia.launch import MEMREF, CubinLauncher
-from tests.backends.gpu_stand_ins import Array, DriverError, Exchange, Machine, Tensor
+from tests.backends.gpu_stand_ins import Array, DriverError, Exchange, Machine, Parameter, Tensor
 
 FACTOR = tl.constexpr(2)
 
@@ -63,7 +63,8 @@ def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     cuda = SimpleNamespace(driver=calls, get_current_stream=lambda gpu: SimpleNamespace(ptr=made.stream + 100 * gpu))
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(ndarray=Array, cuda=cuda))  # type: ignore[arg-type]
     raw = SimpleNamespace(_cuda_getCurrentRawStream=lambda gpu: made.stream + 100 * gpu)
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Tensor=Tensor, _C=raw))  # type: ignore[arg-type]
+    torch = SimpleNamespace(Tensor=Tensor, _C=raw, nn=SimpleNamespace(Parameter=Parameter))
+    monkeypatch.setitem(sys.modules, "torch", torch)  # type: ignore[arg-type]
 
     def load(self: Any, compilation: Any) -> CubinLauncher:  # as if it were compiled
         params = [(name, type_) for name, type_, _ in compilation.specialization.params]
@@ -92,6 +93,7 @@ FORMS: list[tuple[tuple[Any, ...], dict[str, Any], str, tuple[Any, ...]]] = [
     ((*xy(), 2**63), {}, "@QQQf", (0x1000, 0x2000, 2**63, 0.5)),
     ((*xy(), True), {"BLOCK": 16, "bias": -3, "num_warps": 2}, "@QQ?i", (0x1000, 0x2000, True, -3)),
     ((*xy(Tensor), 5), {"flag": 1.0}, "@QQiff", (0x1000, 0x2000, 5, 0.5, 1.0)),
+    ((Parameter(0x1000), Tensor(0x2000), 5), {}, "@QQif", (0x1000, 0x2000, 5, 0.5)),
     (
         (),
         {"n": 5, "bias": 1e300, "y": Array(0x2004), "x": Tensor(0x1008)},
@@ -109,7 +111,7 @@ def test_the_short_way_asks_of_the_driver_what_the_long_one_does(machine, args, 
     assert first == (100, 1100, (2, 3, 1, 32 * keywords.get("num_warps", 4), 1, 1, 0), 7, struct.pack(layout, *values))
     assert machine.long == (3 if 2**63 in args else 1)  # so large a number always goes the long way
     assert all(r.ran and r.compilation is results[0].compilation for r in results)
-    one_library = len({type(a) for a in (*args, *keywords.values()) if isinstance(a, (Array, Tensor))}) == 1
+    one_library = len({a.__module__ for a in (*args, *keywords.values()) if isinstance(a, (Array, Tensor))}) == 1
     assert machine.native == (2 if machine.by_c and one_library and 2**63 not in args else 0)
 
 

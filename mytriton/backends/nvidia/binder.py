@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+from mytriton.array_keys import library_of
 from mytriton.arrays import in_whole_elements
 from mytriton.backends.nvidia import driver
 from mytriton.backends.nvidia.device import probe
@@ -79,11 +80,11 @@ _CONSTANTS[float] = _Rule(key=("{a}.hex()",), packed="")  # 0.0 == -0.0, but eac
 
 def _array_rule(type_: type) -> tuple[_Rule, Callable[..., Any]]:
     """The rule of an array and what gives its library's current stream. Raises `LookupError` for any other type."""
-    cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
-    if cupy is not None and type_ is cupy.ndarray:
-        return _CUPY, cupy.cuda.get_current_stream
-    if torch is not None and type_ is torch.Tensor:
-        return _TORCH, torch._C._cuda_getCurrentRawStream
+    library = library_of(type_)
+    if library == "cupy":
+        return _CUPY, sys.modules["cupy"].cuda.get_current_stream
+    if library == "torch":
+        return _TORCH, sys.modules["torch"]._C._cuda_getCurrentRawStream
     raise LookupError
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+from mytriton.array_keys import library_of
 from mytriton.backends.nvidia import driver
 from mytriton.backends.nvidia.launch import MEMREF, ArrayAbi, CubinLauncher
 from mytriton.frontend.kernel import MISSING
@@ -49,7 +50,7 @@ class Form:
         self._kinds = {
             name: "c" if name in shape.constants else _KINDS.get(type_, "a") for name, type_ in given.items()
         }
-        found = {given[name] for name, kind in self._kinds.items() if kind == "a"}
+        found = {library_of(given[name]) for name, kind in self._kinds.items() if kind == "a"}
         if len(found) != 1:
             raise LookupError("arrays of several libraries")
         self._defaults = {name: value for name, value in shape.defaults.items() if name not in given}
@@ -137,22 +138,25 @@ def _watch(watch: Watched) -> tuple[Any, ...]:
     return (owner, name) if value is MISSING else (owner, name, value)
 
 
-def _library(type_: type) -> tuple[bool, Any, tuple[Any, ...]]:
+def _library(name: str) -> tuple[bool, Any, tuple[Any, ...]]:
     """Of an array's library: whether it is torch, what gives the current stream, and what C asks an array for: name,
     whether it is a method, and what the type has under it, in the order of `form_new`."""
-    cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
+    library: Any = sys.modules[name]
 
     def of(owner: Any, *names: str, method: bool = False) -> list[Any]:
         return [(name, method, getattr(owner, name, None)) for name in names]
 
-    if torch is not None and type_ is torch.Tensor:
+    if name == "torch":
+        type_ = library.Tensor
         pointer, gpu, size, negated = of(type_, "data_ptr", "get_device", "numel", "is_neg", method=True)
         dtype, on_gpu = of(type_, "dtype", "is_cuda")
         exchange = getattr(type_, "__dlpack_c_exchange_api__", None)
         asked: tuple[Any, ...] = None, pointer, dtype, None, None, gpu, size, negated, on_gpu, exchange
-        return True, torch._C._cuda_getCurrentRawStream, asked
-    if cupy is not None and type_ is cupy.ndarray and hasattr(type_, "_c_contiguous"):
-        data, dtype, contiguous, strides, size = of(type_, "data", "dtype", "_c_contiguous", "strides", "size")
-        pointer, gpu = of(getattr(cupy.cuda, "MemoryPointer", None), "ptr", "device_id")
-        return False, cupy.cuda.get_current_stream, (data, pointer, dtype, contiguous, strides, gpu, size)
+        return True, library._C._cuda_getCurrentRawStream, asked
+    if name == "cupy" and hasattr(library.ndarray, "_c_contiguous"):
+        data, dtype, contiguous, strides, size = of(
+            library.ndarray, "data", "dtype", "_c_contiguous", "strides", "size"
+        )
+        pointer, gpu = of(getattr(library.cuda, "MemoryPointer", None), "ptr", "device_id")
+        return False, library.cuda.get_current_stream, (data, pointer, dtype, contiguous, strides, gpu, size)
     raise LookupError
