@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from mytriton.ir import ops
-from mytriton.ir.arithmetic import Array
 from mytriton.layout.dots import DotPlan, Factor, factor_bytes, mapped
 from mytriton.layout.layout import Layout
 from mytriton.layout.mma import WARPGROUP_ROWS, Instruction, factor_bits, instruction, of_warpgroup
@@ -21,6 +19,9 @@ from mytriton.layout.routes import BitMap
 from mytriton.records import dataclass
 from mytriton.target import Target
 from mytriton.types import ScalarType, bf16, element_of, f16, shape_of
+
+if TYPE_CHECKING:
+    from mytriton.ir.arithmetic import Array
 
 #: The chip that has the instructions, and only it.
 CHIP = "sm_90a"
@@ -78,6 +79,8 @@ class Matrix:
     def places(self, start: int, size: int, others: int, depth: int) -> Array:
         """The bytes where the elements of a matrix stand that begins at `start`, as the hardware finds them: an array
         [others, depth] for elements of `size` bytes."""
+        import numpy as np  # for the laid-out interpreter: what compiles does without
+
         other, k = np.arange(others)[:, None], np.arange(depth)
         counted, byte = (other, k * size) if self.along else (k, other * size)
         place = start + counted % 8 * self.row + counted // 8 * self.stride
