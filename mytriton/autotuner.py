@@ -17,7 +17,7 @@ from mytriton.examples import Example
 from mytriton.frontend.kernel import Kernel
 from mytriton.launch import JITFunction
 from mytriton.launched import LaunchResult
-from mytriton.options import OPTIONS, default_backend
+from mytriton.options import SETTINGS, default_backend
 from mytriton.ready import Launch
 from mytriton.resetting import Resetting
 from mytriton.running import Progress
@@ -50,7 +50,9 @@ class Autotuner(Decorated):
         self.configs = list(configs) or [Config({})]
         self.keys = list(key)
         #: What a launch must not say, since a config says it.
-        self.chosen = list(dict.fromkeys([*(name for c in self.configs for name in c.kwargs), "num_warps"]))
+        self.chosen = list(
+            dict.fromkeys([*(name for c in self.configs for name in c.kwargs), "num_warps", "num_stages"])
+        )
         self.cache: dict[tuple[Any, ...], Config] = {}
         self.best_config: Config | None = None
         self.tuning: Tuning | None = None
@@ -79,7 +81,7 @@ class Autotuner(Decorated):
         """The example in the first config, as far as it says nothing else."""
         first = self.configs[0]
         args = {**first.arguments(self.arg_names), **example.args}
-        options = {"num_warps": first.num_warps, **example.options}
+        options = {"num_warps": first.num_warps, "num_stages": first.num_stages, **example.options}
         return self.fn.completed(dataclasses.replace(example, args=args, options=options))
 
     def clear_cache(self) -> None:
@@ -123,7 +125,12 @@ class Autotuner(Decorated):
         return named
 
     def _with(self, config: Config, keywords: Mapping[str, Any]) -> dict[str, Any]:
-        return {**config.arguments(self.arg_names), **keywords, "num_warps": config.num_warps}
+        return {
+            **config.arguments(self.arg_names),
+            **keywords,
+            "num_warps": config.num_warps,
+            "num_stages": config.num_stages,
+        }
 
     def _key(self, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """What a choice is for: the values of the key, the dtypes of the arrays, the backend and other options."""
@@ -133,7 +140,7 @@ class Autotuner(Decorated):
                 raise LaunchError(f"autotune's key `{name}` is an array; take numbers, such as its extents")
         values = [tuple(v) if isinstance(v := named[name], list) else v for name in given]
         dtypes = [str(v.dtype) for name, v in named.items() if name in self.arg_names and hasattr(v, "dtype")]
-        options = {"backend": default_backend(), **{name: named[name] for name in OPTIONS if name in named}}
+        options = {"backend": default_backend(), **{name: named[name] for name in SETTINGS if name in named}}
         return (*values, *dtypes, *(f"{name}={value}" for name, value in options.items()))
 
     # --- choosing ---

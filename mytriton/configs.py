@@ -15,7 +15,7 @@ class Config:
 
     kwargs      values of parameters, constexprs as a rule
     num_warps   warps that share a program
-    num_stages  recorded, and given to a parameter of that name; it changes nothing else, as loops are not pipelined yet
+    num_stages  buffers into which loops load ahead what they multiply; given to a parameter of that name, too
     num_ctas, maxnreg  recorded; they change nothing either
     pre_hook    called with the arguments by name (`num_warps` and so on among them) before each launch
 

@@ -22,6 +22,7 @@ from mytriton.launched import LaunchResult
 from mytriton.options import (
     GPU_BACKENDS,
     OPTIONS,
+    SETTINGS,
     backend_of,
     default_backend,
     grid_of,
@@ -129,8 +130,8 @@ class JITFunction:
     ) -> Compilation:
         """A compilation for a signature in Triton's notation (see `parse_signature`) without any argument. It runs as
         far as it is read. Options are those of a launch; `target` gives all of them at once."""
-        options, constexprs = split_options(constexprs_and_options)
         kernel = self.to_compile
+        options, constexprs = split_options(constexprs_and_options, [p.name for p in kernel.params])
         _check_parameters(kernel)
         target = target or target_of(options, None)
         return self._entry(kernel, parse_signature(kernel, signature, constexprs), target).compilation
@@ -200,7 +201,7 @@ class JITFunction:
         """Arguments with stand-ins for arrays in place of dtypes."""
         from mytriton.arrays import stand_in  # see `numbers`
 
-        kept = {p.name for p in self.base.kernel.params if p.is_constexpr}.union(OPTIONS)
+        kept = {p.name for p in self.base.kernel.params if p.is_constexpr}.union(SETTINGS)
         named = zip(self.arg_names + [""] * len(args), args, strict=False)  # too many arguments are refused later
         positional = tuple(value if name in kept else stand_in(value) for name, value in named)
         return positional, {name: v if name in kept else stand_in(v) for name, v in keywords.items()}
@@ -209,7 +210,7 @@ class JITFunction:
         from mytriton.arrays import array_info  # see `numbers`
 
         _check_parameters(kernel)
-        options, keywords = split_options(keywords)
+        options, keywords = split_options(keywords, [p.name for p in kernel.params])
         backend = backend_of(options)
         given = bind(kernel, args, keywords)
         kernel, bound = unpacked(kernel, given)

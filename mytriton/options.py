@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mytriton.backends.nvidia.device import probe
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 #: Launch keywords; no kernel parameter may have these names, whatever the backend, so that kernels are portable.
 OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi")
 
+#: All launch keywords that say how to compile. A parameter may have this last name too, and is then given it as well.
+SETTINGS = (*OPTIONS, "num_stages")
 
 #: The backends that run on arrays in a GPU's memory; the others run on arrays in the host's.
 GPU_BACKENDS = ("cuda", "mlir")
 
 
-def split_options(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Launch options and arguments, apart."""
-    options = {k: v for k, v in keywords.items() if k in OPTIONS}
-    return options, {k: v for k, v in keywords.items() if k not in OPTIONS}
+def split_options(keywords: Mapping[str, Any], names: Collection[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Launch options and arguments, apart; `names` are those of the kernel's parameters."""
+    options = {k: v for k, v in keywords.items() if k in SETTINGS}
+    return options, {k: v for k, v in keywords.items() if k not in SETTINGS or k in names}
 
 
 def backend_of(options: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from mytriton.frontend.kernel import Kernel
 from mytriton.keys import launch_key
-from mytriton.options import OPTIONS
+from mytriton.options import SETTINGS
 from mytriton.types import ScalarType
 
 Rule = Callable[[Any], Hashable]
@@ -54,7 +54,7 @@ class CallShape:
     def __init__(self, kernel: Kernel, positional: int, keywords: Iterable[str]) -> None:
         given = [*[p.name for p in kernel.params[:positional]], *keywords]
         omitted = [p for p in kernel.params if p.name not in given]
-        self.constants = {p.name for p in kernel.params if p.is_constexpr}.union(OPTIONS)
+        self.constants = {p.name for p in kernel.params if p.is_constexpr}.union(SETTINGS)
         self.repeats: dict[Hashable, Any] = {}
         self.defaults = {p.name: p.default for p in omitted}
         self.names = [*given, *self.defaults]

@@ -49,8 +49,6 @@ def bind(kernel: Kernel, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> 
         raise LaunchError(f"`{kernel.name}` takes {len(names)} arguments ({', '.join(names)}), got {len(args)}")
     bound = dict(zip(names, args, strict=False))
     for name, value in keywords.items():
-        if name == "num_stages" and name not in names:
-            continue  # says how far loops are pipelined, which they are not yet
         if name not in names:
             near = get_close_matches(name, names, 1)
             hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names)}"

@@ -36,6 +36,7 @@ class Target:
     backend           one of `BACKENDS`
     chip              NVIDIA architecture; the host backends ignore it
     num_warps         warps (of 32 threads) that share one program; a power of two from 1 to 32
+    num_stages        buffers into which loops load ahead what they multiply, 8 at most; with 1 they do not
     enable_fp_fusion  allow a*b+c to contract to a fused multiply-add (SEMANTICS "FMA contraction")
     form              "tuned", or "plain": one element a thread, the introductory text without vectors or attributes
     abi               boundary of an MLIR kernel: "pointer" (`!llvm.ptr<1>`) or "memref" (`memref<?xf32>` descriptors)
@@ -44,6 +45,7 @@ class Target:
     backend: str = "cuda"
     chip: str = "sm_90"
     num_warps: int = 4
+    num_stages: int = 3
     enable_fp_fusion: bool = True
     form: Literal["tuned", "plain"] = "tuned"
     abi: Literal["pointer", "memref"] = "pointer"
@@ -54,6 +56,8 @@ class Target:
             raise OptionError(f"unknown chip {self.chip!r}; expected one of {', '.join(CHIPS)}")
         if self.num_warps not in (1, 2, 4, 8, 16, 32):
             raise OptionError(f"num_warps must be 1, 2, 4, 8, 16 or 32, got {self.num_warps!r}")
+        if type(self.num_stages) is not int or self.num_stages < 0:
+            raise OptionError(f"num_stages must be an integer of at least 0, got {self.num_stages!r}")
 
     @property
     def threads(self) -> int:

@@ -19,6 +19,7 @@ from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import Array
 from mytriton.ir.core import Func, Op
 from mytriton.ir.memory import Buffer, Memory
+from mytriton.layout.staging import AsyncCopy
 from mytriton.types import ScalarType, Type, element_of, is_float, shape_of
 
 #: Elements whose interpretation takes somewhat less than a second; an operation costs as much as `_OPERATION` elements.
@@ -160,7 +161,7 @@ class _Counter(Memory):
             share[key] = elements.size * buffer.flat.itemsize
         return share
 
-    def load(self, op: ops.Load, pointer: Array, mask: Array | None, other: Array | None) -> Array:
+    def load(self, op: ops.Load | AsyncCopy, pointer: Array, mask: Array | None, other: Array | None) -> Array:
         """Load, and remember what."""
         self._kind = "read"
         return super().load(op, pointer, mask, other)

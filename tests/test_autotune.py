@@ -345,7 +345,7 @@ def test_heuristics_see_the_arguments_and_the_config() -> None:
     result = kernel[grid](x, out, 96, backend="interp")
     assert dict(result.compilation.specialization.constexprs) == {"BLOCK": 64, "SCALE": 3}
     assert {call["BLOCK"] for call in seen} == {32, 64}
-    assert sorted(seen[0]) == ["BLOCK", "backend", "n", "num_warps", "out", "x"]
+    assert sorted(seen[0]) == ["BLOCK", "backend", "n", "num_stages", "num_warps", "out", "x"]
 
 
 def test_heuristics_alone() -> None:

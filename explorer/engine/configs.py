@@ -44,4 +44,5 @@ def filled_in(kernel: Kernel, job: m.CompileJob) -> m.CompileJob:
     config, names = found[request.config], {p.name for p in kernel.params}
     given = {n: v for n, v in config.values.items() if n in names and n not in request.types}
     defines = {**given, **request.defines} if not request.signature.strip() else request.defines
-    return replace(job, request=replace(request, defines=defines, num_warps=request.num_warps or config.num_warps))
+    warps, options = request.num_warps or config.num_warps, {"num_stages": config.num_stages, **request.options}
+    return replace(job, request=replace(request, defines=defines, num_warps=warps, options=options))

@@ -9,9 +9,6 @@ from typing import Any
 from explorer.model.literals import plain_text
 from mytriton.records import dataclass
 
-#: What `num_stages` is, wherever one can choose it or see it chosen.
-STAGES = "num_stages is recorded and changes nothing: loops are not pipelined"
-
 
 @dataclass(frozen=True, slots=True)
 class ConfigView:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from explorer.model.configs import STAGES, ConfigView
+from explorer.model.configs import ConfigView
 from explorer.model.literals import literal, plain_text
 from explorer.model.result import ExampleInfo, ParamView
 from explorer.model.session import BACKENDS, Session
@@ -258,7 +258,7 @@ def _config(settings: Settings, configs: Sequence[ConfigView]) -> Iterator[Field
     if configs:
         text = NO_CONFIG if settings.config is None else str(settings.config)
         numbers = tuple(map(str, range(len(configs))))
-        notes = {number: f"{config.text} ({STAGES})" for number, config in zip(numbers, configs, strict=True)}
+        notes = {number: config.text for number, config in zip(numbers, configs, strict=True)}
         yield Field("config", "config", text, NO_CONFIG, choices=(NO_CONFIG, *numbers), notes=notes)
 
 

@@ -13,6 +13,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "enable_fp_fusion": (True, False),
     "form": ("tuned", "plain"),
     "abi": ("pointer", "memref"),
+    "num_stages": (3, 1, 2, 4, 5),
 }
 WARPS = (1, 2, 4, 8, 16, 32)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from explorer.model.configs import STAGES
 from explorer.model.measured import TrialView, TuningView
 from explorer.model.result import RunReport
 from explorer.model.units import seconds_text
@@ -19,14 +18,11 @@ def tuning_page(kernel: str, example: str, report: RunReport) -> list[str]:
 
 
 def tuning_lines(found: TuningView) -> list[str]:
-    """How long it took and for what, a line a config (the best has a `*`), what they differ in for nothing, and why
-    some of them failed."""
+    """How long it took and for what, a line a config (the best has a `*`), and why some of them failed."""
     pruned = f" of {found.configs} after pruning" if found.configs > len(found.trials) else ""
     key = ", ".join(map(str, found.key))
     count = f"{len(found.trials)}{pruned} config{'s' if found.configs != 1 else ''}"
     rows = [f"{count} in {seconds_text(found.seconds)}, for {key}", *_table(found)]
-    if len({trial.values.get("num_stages") for trial in found.trials}) > 1:
-        rows.append(STAGES)
     return [*rows, *_errors(found.trials)]
 
 

@@ -98,7 +98,8 @@ class Loops(Branches):
         self._yield(carry, changed, made, span)
         body = block((induction, *(params[slot] for slot in changed)), made)
         builder.span = span
-        loop = ops.For(lower=lower, upper=upper, step=step, initial=self._initial(carry, changed), body=body)
+        initial, stages = self._initial(carry, changed), bounds.num_stages
+        loop = ops.For(lower=lower, upper=upper, step=step, initial=initial, num_stages=stages, body=body)
         self._bind_results(carry, changed, builder.append(loop).results, places)
         self._end(node, before)
 

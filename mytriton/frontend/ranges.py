@@ -22,7 +22,7 @@ _HINTS = ("num_stages", "loop_unroll_factor", "disallow_acc_multi_buffer", "flat
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """`start` to `end` by `step`; `unrolled` if the loop is one for the compiler. The variable has the type `type`, and
-    the loop counts in `counted`, which may be wider."""
+    the loop counts in `counted`, which may be wider. `num_stages` is 0 if nothing is said of them."""
 
     start: Operand
     end: Operand
@@ -30,6 +30,7 @@ class Bounds:
     unrolled: bool
     type: ScalarType = i32
     counted: ScalarType = i32
+    num_stages: int = 0
 
     def values(self, semantics: Semantics) -> range:
         """The values of an unrolled loop's variable."""
@@ -58,9 +59,11 @@ def loop_bounds(evaluator: Evaluator, call: t.Expr) -> Bounds | None:
     named = {name: evaluator.evaluate(x) for name, x in call.keywords}
     if is_poison(*args, *named.values()):
         return None
+    stages = 0
     for name in _HINTS if loop is tl.range else ():
         if name in named:
-            semantics.known(named.pop(name), f"`{name}`")
+            advice = semantics.known(named.pop(name), f"`{name}`")
+            stages = advice if name == "num_stages" and type(advice) is int and advice > 0 else stages
     names = ("start", "end", "step")[: len(args)] if len(args) > 1 else ("end",)[: len(args)]
     given = {**dict(zip(names, args, strict=False)), **named}
     text = semantics.text(call.function.span)
@@ -74,7 +77,7 @@ def loop_bounds(evaluator: Evaluator, call: t.Expr) -> Bounds | None:
     step = given.get("step", Operand(Known(1), call))
     if isinstance(step.item, Known) and semantics.known_int(step, "the step of a loop") == 0:
         raise Mistake("MT144", "the step of a loop must not be 0", step.span, "leave it out to count by 1")
-    bounds = Bounds(start, given["end"], step, loop is tl.static_range)
+    bounds = Bounds(start, given["end"], step, loop is tl.static_range, num_stages=stages)
     if bounds.unrolled:
         _check_known(semantics, bounds)
         return bounds
@@ -104,7 +107,7 @@ def _typed(semantics: Semantics, bounds: Bounds) -> Bounds:
             if wrong is not None:
                 message = f"a loop that counts in uint64 cannot use {semantics.describe(wrong)}, which may be negative"
                 raise Mistake("MT144", message, wrong.span, "convert the unsigned bounds with .to(tl.int64)")
-    return Bounds(*operands, False, type_, counted)
+    return Bounds(*operands, False, type_, counted, bounds.num_stages)
 
 
 def _may_be_negative(operand: Operand) -> bool:

@@ -18,6 +18,7 @@ from mytriton.ir.arithmetic import ANY_BASE, Array, evaluate
 from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.memory import Memory, OutOfBounds
 from mytriton.ir.printer import Printer
+from mytriton.layout.staging import AsyncCommit, AsyncCopy, AsyncWait, Staged
 from mytriton.source import SourceUnit
 from mytriton.types import PointerType, element_of, shape_of
 
@@ -105,7 +106,12 @@ def execute(
             return None
         case ops.InlineAsm():
             raise LaunchError(NO_ASSEMBLY)
-        case ops.Barrier():
+        case AsyncCopy():
+            memory.copy(op, values[op.pointer], int(values[op.stage]), _get(values, op.mask))
+            return None
+        case Staged():
+            return memory.staged(op, int(values[op.stage]))
+        case ops.Barrier() | AsyncCommit() | AsyncWait():
             return None  # operations are done one after the other, on all lanes
         case ops.Print():
             print_elements(op, [values[v] for v in op.values], program)

@@ -12,8 +12,10 @@ from mytriton.diagnostics import LaunchError
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import ANY_BASE, DTYPES, POINTER, Array, convert, evaluate
 from mytriton.ir.core import Func, Value
+from mytriton.layout import routes
+from mytriton.layout.staging import AsyncCopy, Staged
 from mytriton.records import dataclass
-from mytriton.types import PointerType, element_of, i1
+from mytriton.types import PointerType, element_of, i1, shape_of
 
 
 class OutOfBounds(Exception):
@@ -64,6 +66,7 @@ class Memory:
             raise LaunchError(f"`{func.name}` takes {len(func.params)} runtime arguments, got {len(args)}")
         self.buffers: dict[int, Buffer] = {}
         self.values: dict[Value, Array] = {}
+        self._rings: dict[tuple[int, int], Array] = {}  # what copies have put in shared memory
         for number, (param, arg) in enumerate(zip(func.params, args, strict=True)):
             if isinstance(param.type, PointerType):
                 self.buffers[number] = _buffer(func, param, arg)
@@ -74,15 +77,27 @@ class Memory:
                 number_ = np.asarray(arg)
                 self.values[param] = convert(number_, element) if element.is_float8 else number_.astype(DTYPES[element])
 
-    def load(self, op: ops.Load, pointer: Array, mask: Array | None, other: Array | None) -> Array:
+    def load(self, op: ops.Load | AsyncCopy, pointer: Array, mask: Array | None, other: Array | None) -> Array:
         """The loaded block; only elements whose mask is true are touched."""
-        element = element_of(op.result.type)
-        assert not isinstance(element, PointerType)
+        source = element_of(op.pointer.type)
+        assert isinstance(source, PointerType)
+        element = source.element
         result = np.zeros(pointer.shape, DTYPES[element]) if other is None else np.array(other)
         for active, buffer, offset in self._accesses(pointer, mask, DTYPES[element].itemsize):
             values = buffer.read(offset, _IN_MEMORY.get(element, DTYPES[element]))
             result[active] = values != 0 if element == i1 else values
         return result
+
+    def copy(self, op: AsyncCopy, pointer: Array, stage: int, mask: Array | None) -> None:
+        """Load a block into a buffer of a ring."""
+        loaded = self.load(op, pointer, mask, None).reshape(-1)
+        cells = self._rings.setdefault((op.ring.number, stage), np.zeros(loaded.size, loaded.dtype))
+        cells[[routes.number(op.place, position) for position in range(loaded.size)]] = loaded
+
+    def staged(self, op: Staged, stage: int) -> Array:
+        """The block in a buffer of a ring."""
+        cells, shape = self._rings[op.ring.number, stage], shape_of(op.ring.type)
+        return cells[[routes.number(op.ring.slot, position) for position in range(cells.size)]].reshape(shape)
 
     def store(self, pointer: Array, value: Array, mask: Array | None) -> None:
         """Write the elements whose mask is true; of several with one address, the last wins."""

@@ -79,6 +79,7 @@ class Printer:
         if isinstance(op, For):
             lower, upper, step = (self.value(v) for v in (op.lower, op.upper, op.step))
             text += f" {op.induction.id} = {lower} to {upper} step {step}{self._carried(op.carried, op.initial)}"
+            text += f" {{num_stages={op.num_stages}}}" if op.num_stages else ""
         elif isinstance(op, While):
             text += self._carried(op.condition.params, op.initial)
         else:

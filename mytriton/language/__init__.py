@@ -383,7 +383,8 @@ def range(start: Any, end: Any = None, step: Any = 1, **hints: Any) -> Any:
     """Python's `range` for a `for` loop that runs at run time; bounds and step are integers of any type, and the loop
     variable has the type they promote to. A negative step counts down, a constexpr step 0 is an error, and a run-time
     step 0 stops the launch as `device_assert` does. A name that is assigned in the loop and has a value before it keeps
-    its type; the other names assigned in it, and the variable, are not defined after it. `num_stages`,
+    its type; the other names assigned in it, and the variable, are not defined after it. `num_stages`
+    is the number of buffers into which blocks are loaded ahead that `dot` takes, if it is not the launch's;
     `loop_unroll_factor`, `flatten`, `warp_specialize`, `disallow_acc_multi_buffer` and `disable_licm` are accepted as
     advice and change no result."""
     kernel_only("range")

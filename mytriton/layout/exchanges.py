@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
-from mytriton.ir.arithmetic import EVALUATE, POINTER, Array
+from mytriton.ir.arithmetic import DTYPES, EVALUATE, POINTER, Array
 from mytriton.ir.core import Op
 from mytriton.layout.dots import DotPlan, dot_plan, factor_bytes
 from mytriton.layout.layout import Layout
@@ -17,7 +18,6 @@ from mytriton.layout.mma import fragments, instruction, tiles
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchanged, Item
 from mytriton.layout.routes import (
-    SHARED_BYTES,
     BitMap,
     gathered_unit,
     number,
@@ -29,7 +29,9 @@ from mytriton.layout.routes import (
     route,
     subsets,
 )
+from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.layout.warpgroup import by_warpgroups, matrices
+from mytriton.types import ScalarType, element_of
 
 LANES = 32
 
@@ -49,14 +51,16 @@ def positions(layout: Layout, warp: int) -> Array:
 
 
 class Buffer:
-    """The shared memory of one program. Pointers are 8 bytes on a GPU, but carry their base here."""
+    """The shared memory of one program, `size` bytes. Pointers, which are 8 bytes on a GPU but carry their base here,
+    have one of their own."""
 
-    def __init__(self, size: int = 2 * SHARED_BYTES) -> None:
-        self._data = np.zeros(size, np.uint8)
+    def __init__(self, size: int) -> None:
+        self._data = np.zeros(-(-size // 16) * 16, np.uint8)
+        self._pointers = np.zeros(size // 8, POINTER)
 
     def of(self, dtype: np.dtype[np.generic]) -> Array:
         """The buffer as an array of one type."""
-        return self._data.view(dtype)
+        return self._pointers if dtype == POINTER else self._data.view(dtype)
 
     @staticmethod
     def bytes_of(dtype: np.dtype[np.generic]) -> int:
@@ -65,13 +69,20 @@ class Buffer:
 
 
 def exchange(
-    op: Exchanged, rows: Sequence[Array], layouts: Sequence[Layout], result: Layout, warp: int, buffer: Buffer
+    op: Exchanged,
+    rows: Sequence[Array],
+    layouts: Sequence[Layout],
+    result: Layout,
+    warp: int,
+    buffer: Buffer,
+    staged: Sequence[int | None] = (None, None),
 ) -> Exchanging:
-    """Run an exchange for one warp, whose operands and result are arrays [registers, lanes]."""
-    assert not isinstance(op, ops.InlineAsm), "there is no machine here that runs assembly"
+    """Run an exchange for one warp, whose operands and result are arrays [registers, lanes]. `staged` are the bytes at
+    which the factors of a product begin that stand in shared memory already; these have no arrays."""
+    assert not isinstance(op, (ops.InlineAsm, AsyncCommit, AsyncWait, Staged)), "these are the simulator's"
     lanes, held, source = np.arange(LANES), rows[0], layouts[0]
     if isinstance(op, ops.Dot):
-        return (yield from _product(op, rows, layouts, result, warp, buffer))
+        return (yield from _product(op, rows, layouts, result, warp, buffer, staged))
     if not (isinstance(op, Convert) and op.owned):
         _agree(op, held, held[:, lanes & ~source.free_bits()[1]])
     if isinstance(op, PartialReduce):
@@ -96,23 +107,38 @@ def exchange(
 
 
 def _product(
-    op: ops.Dot, rows: Sequence[Array], layouts: Sequence[Layout], result: Layout, warp: int, buffer: Buffer
+    op: ops.Dot,
+    rows: Sequence[Array],
+    layouts: Sequence[Layout],
+    result: Layout,
+    warp: int,
+    buffer: Buffer,
+    staged: Sequence[int | None],
 ) -> Exchanging:
     """`rows` and `layouts` are of both factors and of what is added."""
     plan, lanes = dot_plan(op, dict(zip((op.lhs, op.rhs), layouts, strict=False))), np.arange(LANES)
-    cells = buffer.of(rows[0].dtype)
+    element = element_of(op.lhs.type)
+    assert isinstance(element, ScalarType)
+    cells = buffer.of(DTYPES[element])
     total, at = np.array(rows[2]), positions(result, warp)
-    factors = list(zip((plan.lhs, plan.rhs), rows[:2], layouts[:2], strict=True))
-    for _, held, layout in factors:
+    lhs, rhs = (
+        f if there is None else replace(f, start=there // element.bytes)
+        for f, there in zip((plan.lhs, plan.rhs), staged, strict=True)
+    )
+    plan = replace(plan, lhs=lhs, rhs=rhs)
+    factors = zip((lhs, rhs), rows[:2], layouts[:2], staged, strict=True)
+    put = [(f, held, layout) for f, held, layout, there in factors if there is None]
+    for _, held, layout in put:
         _agree(op, held, held[:, lanes & ~layout.free_bits()[1]])
     for turn in range(plan.rounds):
         if turn:
             yield op
-        for factor, held, layout in factors:
+        for factor, held, layout in put:
             where = positions(layout, warp)
-            now = (_bits_of(factor.round, where) == turn) & _original(layout, warp)
-            cells[factor.start + _bits_of(factor.slot, where)[now]] = held[now]
-        yield op
+            now = (bits_of(factor.round, where) == turn) & _original(layout, warp)
+            cells[factor.start + bits_of(factor.slot, where)[now]] = held[now]
+        if put:
+            yield op
         if by_warpgroups(op):
             total = _multiplied_together(op, plan, result, cells, total, warp)
             continue
@@ -120,9 +146,7 @@ def _product(
             total = _multiplied(op, plan, result, cells, total, warp)
             continue
         for step in range(plan.depth):
-            pair = [
-                cells[f.start + _bits_of(f.needed, at) + step * f.stride].astype(total.dtype) for f, _, _ in factors
-            ]
+            pair = [cells[f.start + bits_of(f.needed, at) + step * f.stride].astype(total.dtype) for f in (lhs, rhs)]
             total = np.asarray(total + pair[0] * pair[1])
     return total
 
@@ -133,7 +157,7 @@ def _multiplied(op: ops.Dot, plan: DotPlan, result: Layout, cells: Array, total:
     of, steps = instruction(op), plan.depth // instruction(op).depth
     parts: list[Array] = []
     for factor, held in zip((plan.lhs, plan.rhs), fragments(op, result, plan.depth), strict=True):
-        read = cells[factor.start + _bits_of(factor.slot, positions(held, warp))]
+        read = cells[factor.start + bits_of(factor.slot, positions(held, warp))]
         parts.append(read.reshape(steps, -1, of.word * of.words[len(parts)], LANES))
     left, right, place = (positions(table, 0) for table in of.tables)
     total = total.reshape(-1, of.sums, LANES)
@@ -171,7 +195,8 @@ def _rounded(numbers: Array) -> Array:
     return np.where(np.isfinite(numbers), ((bits + 0x1000) & 0xFFFFE000).view(np.float32), numbers)
 
 
-def _bits_of(bits: BitMap, numbers: Array) -> Array:
+def bits_of(bits: BitMap, numbers: Array) -> Array:
+    """The numbers that a bit map gives for some."""
     found = np.zeros_like(numbers)
     for bit, mask in enumerate(bits):
         found ^= (numbers >> bit & 1) * mask

@@ -21,10 +21,11 @@ from functools import cached_property
 from typing import TypeAlias
 
 from mytriton.ir import ops
-from mytriton.ir.core import Block, Func, Op, Value
+from mytriton.ir.core import Block, Func, Op, Value, walk
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.staging import AsyncCopy, AsyncWait
 from mytriton.records import dataclass
 from mytriton.types import shape_of
 
@@ -33,25 +34,30 @@ from mytriton.types import shape_of
 class _Access:
     """An access since the threads last met, by its layout; `fenced`: a reduction or `Barrier` came after it;
     `spreads`: copies of what is loaded, if there are some, are used by more than the thread that stores such a block;
-    `decides`: they decide a way. `layout` is None for the reads of the exchange buffer."""
+    `decides`: they decide a way. `layout` is None for reads of shared memory: of the exchange buffer, or `staged`, of
+    what was copied there ahead."""
 
     layout: Layout | None
     writes: bool = False
     fenced: bool = False
     spreads: bool = False
     decides: bool = False
+    staged: bool = False
 
 
 _State: TypeAlias = "frozenset[_Access]"
 #: The accesses that are not ordered yet, and the barriers: before what, and why.
 _Found: TypeAlias = "tuple[_State, dict[Op, str]]"
-_BUFFER = _Access(None)
+_BUFFER, _RINGS = _Access(None), _Access(None, staged=True)
+_BUFFER_READ = "the buffer in shared memory may still be read"
 
 
 def uses_shared_memory(op: Op) -> bool:
     """Whether an operation moves data through the exchange buffer, and so waits for all threads inside."""
     match op:
-        case ops.Dot() | ops.Gather() | ops.Histogram():
+        case ops.Dot():
+            return op.staged != "both"
+        case ops.Gather() | ops.Histogram():
             return True
         case ops.Pick(through="shared") | Convert(through="shared") | PartialReduce(across="warps"):
             return True
@@ -113,6 +119,10 @@ class _Order:
         self._reductions = reductions
         self._func = func
         self._known: dict[tuple[Block, _State], _Found] = {}
+        # Rings lie behind what the exchanges of their own loop need of the buffer; others have it all.
+        loops = (op.body for op in func.walk() if isinstance(op, ops.For))
+        pipelined = (body for body in loops if any(isinstance(inner, AsyncWait) for inner in body.ops))
+        self._beside_rings = {inner for body in pipelined for inner in walk(body)}
 
     @cached_property
     def _spread(self) -> set[Value]:
@@ -136,6 +146,9 @@ class _Order:
 
     def _op(self, op: Op, state: _State) -> _Found:
         match op:
+            case ops.If() | AsyncCopy() if self._copies(op) and self._overwrites(op, state):
+                after, found = self._op(op, frozenset())
+                return after, {op: _BUFFER_READ, **found}
             case ops.If():
                 (after, found), (other, more) = (self.block(b, state) for b in op.regions)
                 return after | other, found | more
@@ -143,11 +156,14 @@ class _Order:
                 return self._loop((op.body,), state)
             case ops.While():
                 return self._loop((op.condition, op.body), state)
+            case AsyncWait():  # all threads meet in it
+                return frozenset(), {}
+            case ops.Dot(staged="both"):
+                return state | {_RINGS}, {}
             case _ if uses_shared_memory(op):
-                return frozenset({_BUFFER}), {
-                    op: "the buffer in shared memory may still be read"
-                } if _BUFFER in state else {}
-            case ops.Load() | ops.Store() | ops.Atomic() | ops.InlineAsm(touches_memory=True):
+                after = frozenset({_BUFFER, _RINGS} if isinstance(op, ops.Dot) and op.staged else {_BUFFER})
+                return after, {op: _BUFFER_READ} if self._overwrites(op, state) else {}
+            case AsyncCopy() | ops.Load() | ops.Store() | ops.Atomic() | ops.InlineAsm(touches_memory=True):
                 access = self._access(op)
                 reasons = sorted({why for earlier in state if (why := _conflict(access, earlier))})
                 if reasons:
@@ -157,11 +173,24 @@ class _Order:
             state = frozenset(replace(a, fenced=a.layout is not None) for a in state)
         return state, {}
 
-    def _access(self, op: ops.Load | ops.Store | ops.Atomic | ops.InlineAsm) -> _Access:
+    def _copies(self, op: Op) -> bool:
+        """Whether an operation, or what it decides about, copies something to a ring."""
+        within = op.then.ops if isinstance(op, ops.If) else (op,)
+        return any(isinstance(inner, AsyncCopy) for inner in within)
+
+    def _overwrites(self, op: Op, state: _State) -> bool:
+        """Whether an operation writes what may still be read in shared memory."""
+        if op not in self._beside_rings:
+            return _BUFFER in state or _RINGS in state
+        return (_RINGS if self._copies(op) else _BUFFER) in state
+
+    def _access(self, op: AsyncCopy | ops.Load | ops.Store | ops.Atomic | ops.InlineAsm) -> _Access:
         layout = self._layouts[op.results[0] if isinstance(op, ops.InlineAsm) else op.pointer]
         layout = layout.reshaped((layout.size,)) if layout.shape else layout
         if isinstance(op, (ops.Atomic, ops.InlineAsm)) and layout.size == 1:  # a scalar: it belongs to every lane
             layout = layout.reshaped(())
+        if isinstance(op, AsyncCopy):  # for all threads
+            return _Access(layout, spreads=True)
         if not isinstance(op, ops.Load):  # what assembly does is not known, so it may write
             return _Access(layout, writes=True)
         if layout.copies == 1:

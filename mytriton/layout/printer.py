@@ -12,6 +12,7 @@ from mytriton.layout.dots import dot_plan
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert
 from mytriton.layout.program import Exchange, Exchanged, Item, LaidOut, Nested, Segment
+from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.stage import Line
 
 _THROUGH = {"registers": "the registers of each thread", "shuffle": "shuffles in each warp", "shared": "shared memory"}
@@ -89,7 +90,7 @@ class _Listing:
 
     def _exchange(self, op: Exchanged) -> str:
         """The line of an exchange, up to the layout of its result."""
-        if isinstance(op, ops.InlineAsm):
+        if isinstance(op, (ops.InlineAsm, AsyncCommit, AsyncWait, Staged)):
             return self._printer.op(op)
         if isinstance(op, ops.Dot):
             plan = dot_plan(op, self._laid_out.layouts)

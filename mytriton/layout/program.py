@@ -15,6 +15,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.records import dataclass
 from mytriton.stage import Change
 
@@ -55,7 +56,11 @@ class Segment:
 
 
 #: The operations that are exchanges.
-Exchanged: TypeAlias = "Convert | PartialReduce | ops.Dot | ops.Pick | ops.Gather | ops.Histogram | ops.InlineAsm"
+Exchanged: TypeAlias = (
+    "Convert | PartialReduce | ops.Dot | ops.Pick | ops.Gather | ops.Histogram | ops.InlineAsm | Staging"
+)
+#: Those that are about copies under way.
+Staging: TypeAlias = "AsyncCommit | AsyncWait | Staged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,9 @@ class Exchange:
       the layout of the result, and each thread adds the products of one step after the other to its elements.
     - A histogram: the number of element p of the result stands at p, for rounds as for a conversion. In each round all
       threads put zeros there, wait, add ones for the elements they hold (of copies, one does), wait, and read.
+    - A factor that is `Staged` stands where `Ring.slot` says, in its buffer; an `AsyncCopy` (in a segment, by the one
+      of copies whose free bits are 0) puts it there by its `place`, `width` registers at a time. An `AsyncWait` is a
+      barrier, too.
     - Assembly: on the registers [k * n, (k + 1) * n) together, for n = `pack`; operands and results have one layout. A
       thread of fewer registers gives register `i % registers` for i.
     """

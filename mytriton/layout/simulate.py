@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from mytriton.backends.nvidia.shared import shared_bytes
 from mytriton.diagnostics import InternalError, LaunchError
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import Array
@@ -25,12 +26,18 @@ from mytriton.ir.ops.control import yielded
 from mytriton.layout.exchanges import LANES, Buffer, Wait, exchange
 from mytriton.layout.exchanges import positions as positions  # a warp's elements, also for users of this module
 from mytriton.layout.layout import Layout, replicated
-from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
+from mytriton.layout.program import Exchange, Exchanged, Item, LaidOut, Nested, Segment
 from mytriton.layout.routes import broadcast_registers, number
+from mytriton.layout.staging import AsyncCommit, AsyncCopy, AsyncWait, Staged
+from mytriton.layout.underway import Underway
 from mytriton.types import shape_of
 
 #: What one warp does: yields at barriers.
 Running: TypeAlias = "Generator[Wait, None, None]"
+
+
+#: The registers of a block that is there.
+_NOWHERE = np.empty((0, LANES))
 
 
 def owned(layout: Layout, warp: int) -> Array:
@@ -72,13 +79,14 @@ class _Simulator:
         self.laid_out = laid_out
         self.memory = memory
         self.scalar = replicated(laid_out.num_warps)
+        self.shared = max(shared_bytes(laid_out), 16)
         self.splats = {op.result: op for op in laid_out.func.walk() if isinstance(op, ops.Splat)}
         self._tables: dict[tuple[Layout, int], tuple[Array, Array]] = {}
 
     def program(self, program: tuple[int, int, int], grid: tuple[int, ...], order: Sequence[int]) -> None:
         """Run one program: every warp to its next barrier, until all are done."""
         decisions: list[Any] = []
-        buffer = Buffer()
+        buffer = Buffer(self.shared)
         running = [_Warp(self, warp, program, grid, decisions, buffer).run() for warp in order]
         while True:
             waiting = [next(warp, None) for warp in running]
@@ -111,10 +119,13 @@ class _Warp:
         self.buffer = buffer
         self.values = {v: np.broadcast_to(a, (1, LANES)) for v, a in self.memory.values.items()}
         self._decisions, self._decided = decisions, 0
+        self._copies = Underway(buffer)
+        self._places: dict[Value, int] = {}  # in bytes, of blocks that are in shared memory only
 
     def run(self) -> Running:
         """Run; yields at each barrier what has it."""
-        return self._items(self.simulator.laid_out.items)
+        yield from self._items(self.simulator.laid_out.items)
+        self._copies.end()
 
     def _items(self, items: Sequence[Item]) -> Running:
         for item in items:
@@ -123,14 +134,28 @@ class _Warp:
             if isinstance(item, Segment):
                 self._segment(item)
             elif isinstance(item, Exchange):
-                op = item.op
-                if isinstance(op, ops.InlineAsm):
-                    raise LaunchError(NO_ASSEMBLY)
-                rows, layouts = self._all(op.operands), [self.layouts[v] for v in op.operands]
-                result = self.layouts[op.result]
-                self.values[op.result] = yield from exchange(op, rows, layouts, result, self.warp, self.buffer)
+                yield from self._exchange(item.op)
             else:
                 yield from self._nested(item)
+
+    def _exchange(self, op: Exchanged) -> Running:
+        match op:
+            case ops.InlineAsm():
+                raise LaunchError(NO_ASSEMBLY)
+            case AsyncCommit():
+                self._copies.commit()
+                return
+            case AsyncWait():
+                self._copies.wait(op.pending)
+                yield op
+                return
+            case Staged():
+                self._places[op.result] = op.ring.start + int(self.values[op.stage][0, 0]) * op.ring.bytes
+                return
+        layouts, result = [self.layouts[v] for v in op.operands], self.layouts[op.result]
+        there = [self._places.get(v) for v in op.operands]
+        rows = [_NOWHERE if v in self._places else self._rows(v, slice(self.layouts[v].registers)) for v in op.operands]
+        self.values[op.result] = yield from exchange(op, rows, layouts, result, self.warp, self.buffer, there[:2])
 
     # --- control flow -------------------------------------------------------------------------------------------------
 
@@ -223,6 +248,11 @@ class _Warp:
                 self._print(op, values[op.values[0]], elements, stores)
                 return None
         try:
+            if isinstance(op, AsyncCopy):
+                mask = stores if op.mask is None else stores & values[op.mask]
+                loaded = self.memory.load(op, values[op.pointer], mask, None)
+                self._copies.add(op, loaded, elements, stores, int(values[op.stage][0, 0]))
+                return None
             if isinstance(op, ops.Store):
                 mask = stores if op.mask is None else stores & values[op.mask]
                 self.memory.store(values[op.pointer], values[op.value], mask)

@@ -43,7 +43,8 @@ struct Index { unsigned x, y, z; };
 static Index threadIdx, blockIdx, gridDim;
 // --- threads that wait for each other
 enum Place { RUNNING, SHUFFLE, BARRIER, DONE };
-struct Thread { ucontext_t context; Place at; unsigned long long handed; };
+struct Copy { void* to; char bytes[16]; int size; };
+struct Thread { ucontext_t context; Place at; unsigned long long handed; std::vector<std::vector<Copy>> copies; };
 static std::vector<Thread> threads;
 static ucontext_t scheduler;
 static const std::function<void()>* body;
@@ -101,6 +102,30 @@ static void run_together(int count) {
         if (running > 0 && running < count) { fault = "not all warps come to a barrier"; return; }
     }
 }
+// --- copies to shared memory: they land as late as they may, and what was there is lost when they begin
+static void mt_async_copy(void* to, const void* from, int size, bool wanted) {
+    Copy copy = {to, {}, size};
+    if (wanted) std::memcpy(copy.bytes, from, size);
+    if ((size_t)to % size || (size_t)from % size) fault = "a copy is not aligned";
+    std::memset(to, 0xAB, size);
+    if (self().copies.empty()) self().copies.emplace_back();
+    self().copies.back().push_back(copy);
+}
+#define COPIES(n) \
+    static void mt_async_copy_##n(void* to, const void* from) { mt_async_copy(to, from, n, true); } \
+    static void mt_async_copy_##n##_if(bool wanted, void* to, const void* from) { mt_async_copy(to, from, n, wanted); }
+COPIES(4) COPIES(8) COPIES(16)
+static void mt_async_commit() {
+    if (self().copies.empty()) self().copies.emplace_back();
+    self().copies.emplace_back();
+}
+static void mt_async_wait(size_t pending) {
+    auto& groups = self().copies;
+    for (; groups.size() > pending + 1; groups.erase(groups.begin()))
+        for (auto& copy : groups[0]) std::memcpy(copy.to, copy.bytes, copy.size);
+}
+#define WAITS(n) static void mt_async_wait_##n() { mt_async_wait(n); }
+WAITS(0) WAITS(1) WAITS(2) WAITS(3) WAITS(4) WAITS(5) WAITS(6) WAITS(7)
 // --- what assertions and prints call
 static void __assertfail(const char* message, const char* file, unsigned line, const char*, size_t) {
     fault = std::string(file) + ":" + std::to_string(line) + ": thread " + std::to_string(threadIdx.x) +

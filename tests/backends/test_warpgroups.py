@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import mytriton as triton
 import mytriton.language as tl
@@ -58,11 +60,14 @@ def multiply(a, b, c, N, K, M: tl.constexpr, SIDE: tl.constexpr, DEPTH: tl.const
     tl.store(c + m[:, None] * N + n[None, :], acc)
 
 
-def test_the_assembler_keeps_products_under_way() -> None:
+@pytest.mark.parametrize("stages", [1, 3])
+def test_the_assembler_keeps_products_under_way(stages: int) -> None:
     """It says so in its log where it waits for each, as what uses the sums is not in order."""
-    found = multiply.compile("*bf16:16, *bf16:16, *fp32:16, i32:16, i32:16, 128, 64, 32", backend="cuda", chip="sm_90a")
+    signature, target = "*bf16:16, *bf16:16, *fp32:16, i32:16, i32:16, 128, 64, 32", Target("cuda", "sm_90a")
+    found = multiply.compile(signature, target=replace(target, num_stages=stages))
     sass, ptx = found.stage("sass").text, found.stage("ptx").text
     assert found.stage("cubin").stats["spill_stores"] == 0
     assert sass.count("HGMMA") == 2 * 2
-    assert ptx.count("fence.proxy.async") == 1
+    assert ptx.count("fence.proxy.async") == (stages == 1)  # what threads put there themselves
+    assert ptx.count("cp.async.cg.shared.global") == (0 if stages == 1 else 3 * (128 * 32 + 32 * 64) // (128 * 8))
     assert "wgmma" not in link(ptx, "sm_90a").log

@@ -55,6 +55,7 @@ def test_it_says_what_the_example_says() -> None:
         "choice enable_fp_fusion": ("False", "False"),
         "choice form": ("tuned", "tuned"),
         "choice abi": ("pointer", "pointer"),
+        "choice num_stages": ("3", "3"),
     }
     assert form.made() == (Settings("k.py"), "cuda"), "nothing of its own"
 
@@ -129,9 +130,7 @@ def test_a_config_says_what_others_are_compared_with() -> None:
     form = Form(made)
     config = field(form, "config")
     assert (config.text, config.choices) == ("as it is", ("as it is", "0", "1"))
-    assert config.notes["1"] == (
-        "B: 128, num_warps: 8, num_stages: 5 (num_stages is recorded and changes nothing: loops are not pipelined)"
-    )
+    assert config.notes["1"] == "B: 128, num_warps: 8, num_stages: 5"
     assert not form.settle(), "nothing was chosen"
     field(form, "T").say("None")
     config.say("1")

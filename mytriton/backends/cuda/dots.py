@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type
-from mytriton.backends.cuda.positions import mixed, owner, plus
+from mytriton.backends.cuda.positions import owner, placed, plus
 from mytriton.backends.cuda.section import Section
 from mytriton.backends.cuda.tensor import Side, TensorCores
 from mytriton.backends.cuda.values import Values
@@ -16,9 +16,8 @@ from mytriton.backends.cuda.warpgroups import Warpgroups
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
 from mytriton.ir.core import Value
-from mytriton.layout.dots import DotPlan, dot_plan, mapped
+from mytriton.layout.dots import DotPlan, dot_plan, is_staged
 from mytriton.layout.layout import Layout
-from mytriton.layout.routes import BitMap
 from mytriton.layout.warpgroup import by_warpgroups
 from mytriton.types import ScalarType, element_of
 
@@ -51,11 +50,16 @@ class Dots(Section):
 
     def _sides(self, op: ops.Dot, plan: DotPlan) -> list[Side]:
         """Both factors, with a pointer to where each begins in the buffer."""
-        sides = [Side("lhs", op.lhs, plan.lhs, self._values.own_name(op.result, "lhs"))]
-        sides += [Side("rhs", op.rhs, plan.rhs, self._values.own_name(op.result, "rhs"))]
+        sides = []
+        for which, value, factor in (("lhs", op.lhs, plan.lhs), ("rhs", op.rhs, plan.rhs)):
+            own = not is_staged(op, which)  # another has its own name, that of a pointer
+            name = self._values.own_name(op.result, which) if own else self._values.name(value)
+            sides.append(Side(which, value, factor, name))
         type_ = c_type(op.lhs.type)
         for side in sides:
-            self._writer.line(f"{type_}* {side.name} = {plus(f'({type_}*){self._shared}', str(side.factor.start))};")
+            if not is_staged(op, side.which):
+                start = plus(f"({type_}*){self._shared}", str(side.factor.start))
+                self._writer.line(f"{type_}* {side.name} = {start};")
         return sides
 
     def _start(self, op: ops.Dot) -> None:
@@ -69,11 +73,13 @@ class Dots(Section):
 
     def _round(self, op: ops.Dot, plan: DotPlan, sides: Sequence[Side]) -> None:
         for side in sides:
-            self._put(side, plan)
+            if not is_staged(op, side.which):
+                self._put(side, plan)
         together = by_warpgroups(op)
-        if together:
-            self._warpgroups.fence()
-        self._writer.line("__syncthreads();")
+        if op.staged != "both":
+            if together:
+                self._warpgroups.fence()
+            self._writer.line("__syncthreads();")
         layout = self._facts.laid_out.layouts[op.result]
         if together:
             self._warpgroups(op, plan, sides)
@@ -91,9 +97,9 @@ class Dots(Section):
         factor, layout = side.factor, self._facts.laid_out.layouts[side.value]
         conditions = owner(layout, self._facts.target.threads)
         if plan.rounds > 1:
-            conditions.insert(0, f"{_place(layout, factor.round)} == round")
+            conditions.insert(0, f"{placed(layout, factor.round)} == round")
         with self._values.loop(layout.registers):
-            text = f"{side.name}[{_place(layout, factor.slot)}] = {without_parentheses(self._values(side.value))};"
+            text = f"{side.name}[{placed(layout, factor.slot)}] = {without_parentheses(self._values(side.value))};"
             if not conditions:
                 self._writer.line(text)
                 return
@@ -110,7 +116,7 @@ class Dots(Section):
             for side in sides:
                 stride = side.factor.stride
                 step = "" if plan.depth == 1 else "kk" if stride == 1 else f"kk * {stride}"
-                place = plus(_place(layout, side.factor.needed), step)
+                place = plus(placed(layout, side.factor.needed), step)
                 texts.append(self._values.expressions.cast(f"{side.name}[{place}]", source, total))
             result = self._values.reference(op.result)
             self._writer.line(f"{result} = {self._added(total, texts, result)};")
@@ -124,13 +130,3 @@ class Dots(Section):
         # The product of two i8 always fits.
         added = ops.Add(lhs=unknown, rhs=unknown, results=(unknown,))
         return without_parentheses(self._values.expressions(added, total, [acc, " * ".join(pair)], [None] * 2))
-
-
-def _place(layout: Layout, of_position: BitMap) -> str:
-    """What a bit map of positions makes of that of register `r` of this thread."""
-    of_thread, of_register = (mapped(of_position, e) for e in (layout.lane + layout.warp, layout.register))
-    thread = mixed("threadIdx.x", of_thread)
-    register = mixed("r", of_register) if layout.registers > 1 else ""
-    if " ^ " in thread or " ^ " in register:
-        return f"({' ^ '.join(f'({text})' for text in (thread, register) if text not in ('', '0'))})"
-    return plus(thread, register)

@@ -26,6 +26,7 @@ from mytriton.backends.nvidia.shared import STATIC_BYTES, alignment, shared_byte
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op
 from mytriton.layout.program import LaidOut
+from mytriton.layout.staging import AsyncCopy
 from mytriton.stage import Line
 from mytriton.target import Target
 
@@ -116,6 +117,8 @@ class _Emitter:
         match op:
             case ops.Store():
                 self._memory.store(op, width)
+            case AsyncCopy():
+                self._memory.copy(op, SHARED)
             case ops.Assert():
                 self._effects.assertion(op)
             case ops.Print():

@@ -14,13 +14,14 @@ from mytriton.backends.cuda.positions import bits, owner, plus, position
 from mytriton.backends.cuda.section import Section
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
-from mytriton.backends.nvidia.shared import Rounds, rounds
 from mytriton.ir import ops
 from mytriton.ir.core import Value
+from mytriton.layout.buffer import Rounds, rounds
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, Exchanged
 from mytriton.layout.routes import BitMap, Reduction, gathered_unit, number, picked, picked_flip, reduction, route
+from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.records import dataclass
 from mytriton.types import element_of, is_pointer
 
@@ -46,6 +47,9 @@ class Exchanges(Section):
                 self._writer.line("__syncthreads();")
             self._assembly(op)
             return
+        if isinstance(op, (AsyncCommit, AsyncWait, Staged)):
+            self._staging(op)
+            return
         self._values.declare_array(op.result)
         if isinstance(op, ops.Dot):
             self._dot(op, exchange.barrier)
@@ -66,6 +70,19 @@ class Exchanges(Section):
             self._through_shared(exchange, op)
         else:
             self._within_warps(op)
+
+    def _staging(self, op: AsyncCommit | AsyncWait | Staged) -> None:
+        call, line = self._values.prelude.call, self._writer.line
+        match op:
+            case AsyncCommit():
+                line(f"{call('mt_async_commit')};")
+            case AsyncWait():
+                line(f"{call(f'mt_async_wait_{op.pending}')};")
+                line("__syncthreads();")
+            case Staged():  # a pointer to where the block begins
+                type_, ring = c_type(op.result.type), op.ring
+                place = plus(SHARED, f"{self._values(op.stage)} * {ring.bytes}", str(ring.start))
+                line(f"{type_}* {self._values.name(op.result)} = ({type_}*)({place});")
 
     # --- reductions ---------------------------------------------------------------------------------------------------
 
@@ -118,7 +135,7 @@ class Exchanges(Section):
     # --- shared memory ------------------------------------------------------------------------------------------------
 
     def _warps(self, exchange: Exchange, op: PartialReduce, layout: Layout, plan: Reduction) -> None:
-        way = rounds(self._facts.laid_out, op)
+        way = rounds(op, self._facts.laid_out.layouts)
         assert way is not None
         threads = self._facts.target.threads
         combined = sum(plan.combined) << 5
@@ -147,7 +164,7 @@ class Exchanges(Section):
         return (have, want, 0) if isinstance(op, Convert) else (have, picked(op, want), picked_flip(op))
 
     def _through_shared(self, exchange: Exchange, op: Convert | ops.Pick | ops.Gather) -> None:
-        way = rounds(self._facts.laid_out, op)
+        way = rounds(op, self._facts.laid_out.layouts)
         assert way is not None
         have, want, flip = self._sides(op)
         buffer = self._buffer(op, "block")
@@ -169,7 +186,7 @@ class Exchanges(Section):
             self._set(op.result, f"{buffer}[{at}]")
 
     def _count(self, exchange: Exchange, op: ops.Histogram) -> None:
-        way, threads = rounds(self._facts.laid_out, op), self._facts.target.threads
+        way, threads = rounds(op, self._facts.laid_out.layouts), self._facts.target.threads
         assert way is not None
         have, want = (self._facts.laid_out.layouts[v] for v in (op.source, op.result))
         counts, bin_, line = self._buffer(op, "counts"), self._values.own_name(op.result, "bin"), self._writer.line

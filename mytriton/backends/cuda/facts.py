@@ -12,6 +12,7 @@ from mytriton.ir.core import Func, Op, Value
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, LaidOut
+from mytriton.layout.staging import AsyncCopy
 from mytriton.target import Target
 
 #: Operations that only say how a thread's registers are looked at; they print inside their user.
@@ -88,7 +89,7 @@ class Facts:
         """What must be in an array though it prints inside its users: what a wide access or an exchange moves."""
         moved: list[Value] = []
         for op, width in self.widths.items():
-            assert isinstance(op, (ops.Load, ops.Store))
+            assert isinstance(op, (ops.Load, ops.Store, AsyncCopy))
             moved += [op.value] if isinstance(op, ops.Store) else []
             moved += [op.mask] if op.mask is not None and not self.is_uniform(op.mask, width) else []
         for item in self.laid_out.walk():
@@ -140,6 +141,6 @@ def _folded(func: Func, defined: Mapping[Value, Op]) -> set[Op]:
         value
         for op in func.walk()
         for value in op.operands
-        if not (isinstance(op, (ops.Load, ops.Store, ops.Atomic)) and value is op.pointer)
+        if not (isinstance(op, (ops.Load, ops.Store, ops.Atomic, AsyncCopy)) and value is op.pointer)
     }
     return {op for value, op in defined.items() if isinstance(op, ops.AddPtr) and value not in other_uses}

@@ -17,6 +17,7 @@ from mytriton.ir.core import Op, Value
 from mytriton.layout.assign import VECTOR_BYTES
 from mytriton.layout.layout import Layout
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
+from mytriton.layout.staging import AsyncCopy
 from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of, shape_of
 
@@ -84,6 +85,8 @@ def access_widths(laid_out: LaidOut, axis: Mapping[Value, AxisInfo]) -> dict[Op,
         if segment.registers == 1:
             continue
         for op in segment.ops:
+            if isinstance(op, AsyncCopy) and op.width > 1:
+                widths[op] = op.width
             if not isinstance(op, (ops.Load, ops.Store)) or (isinstance(op, ops.Load) and op.volatile):
                 continue
             layout, element = laid_out.layouts[op.pointer], element_of(op.pointer.type)

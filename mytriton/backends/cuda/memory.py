@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from mytriton.backends.cuda.atomics import call
 from mytriton.backends.cuda.literals import c_type, literal
-from mytriton.backends.cuda.positions import owner
+from mytriton.backends.cuda.positions import owner, placed, plus
 from mytriton.backends.cuda.prelude import LOAD_HINTS, STORE_HINTS
 from mytriton.backends.cuda.section import Section
 from mytriton.ir import ops
 from mytriton.ir.core import Value
+from mytriton.layout.staging import AsyncCopy
 from mytriton.types import ScalarType, element_of, i1
 
 
@@ -92,6 +95,26 @@ class Memory(Section):
             return text
         nothing = literal(0.0 if element.kind == "float" else 0, element)
         return f"{' && '.join(conditions)} ? {text} : {nothing}"
+
+    # --- copies to shared memory --------------------------------------------------------------------------------------
+
+    def copy(self, op: AsyncCopy, shared: str) -> None:
+        """Write the statement that begins to copy `width` elements to a ring in the buffer `shared`."""
+        element, layout = element_of(op.ring.type), self._facts.laid_out.layouts[op.pointer]
+        assert isinstance(element, ScalarType)
+        stage, moved = self._values.constant(op.stage), op.width * element.bytes
+        first = op.ring.start + (stage * op.ring.bytes if isinstance(stage, int) else 0)
+        turn = "" if isinstance(stage, int) else f"{self._values(op.stage)} * {op.ring.bytes}"
+        inside = op.width.bit_length() - 1  # `r` is that of the first element
+        place = placed(layout, tuple(mask * element.bytes if bit >= inside else 0 for bit, mask in enumerate(op.place)))
+        to = plus(shared, turn, place, str(first))
+        name, wanted = f"mt_async_copy_{moved}", list[str]()
+        if op.mask is not None:
+            name, wanted = f"{name}_if", [self._values(op.mask)]
+        statement = self._values.prelude.call(name, *wanted, to, self._address(op.pointer))
+        conditions = owner(layout, self._facts.target.threads)
+        with self._writer.block(f"if ({' && '.join(conditions)})") if conditions else nullcontext():
+            self._writer.line(f"{statement};")
 
     # --- addresses ----------------------------------------------------------------------------------------------------
 

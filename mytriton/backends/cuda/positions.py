@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mytriton.layout.dots import mapped
 from mytriton.layout.layout import Layout
+from mytriton.layout.routes import BitMap
 
 
 def position(layout: Layout, start: int) -> str:
@@ -60,6 +62,16 @@ def mixed(name: str, masks: Sequence[int]) -> str:
 
 def _group(text: str) -> str:
     return f"({text})" if " + " in text else text
+
+
+def placed(layout: Layout, of_position: BitMap) -> str:
+    """What a bit map of positions makes of that of register `r` of this thread."""
+    of_thread, of_register = (mapped(of_position, e) for e in (layout.lane + layout.warp, layout.register))
+    thread = mixed("threadIdx.x", of_thread)
+    register = mixed("r", of_register) if layout.registers > 1 else ""
+    if " ^ " in thread or " ^ " in register:
+        return f"({' ^ '.join(f'({text})' for text in (thread, register) if text not in ('', '0'))})"
+    return plus(thread, register)
 
 
 def plus(*texts: str) -> str:

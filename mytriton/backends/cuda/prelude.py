@@ -6,7 +6,7 @@ may evaluate any of them at compile time.
 
 from __future__ import annotations
 
-from mytriton.backends.cuda import float8, instructions
+from mytriton.backends.cuda import copying, float8, instructions
 from mytriton.backends.cuda.atomics import half_texts
 from mytriton.backends.cuda.atomics import texts as _atomic_texts
 from mytriton.backends.cuda.literals import c_type
@@ -251,7 +251,7 @@ class Prelude:
     def __init__(self, target: Target) -> None:
         generation = target.generation
         self._texts = {**_TEXTS, "mt_f32_to_bf16": _BF16_INSTRUCTION if generation >= 80 else _BF16_INTEGER}
-        self._texts |= float8.texts(generation >= 89)
+        self._texts |= float8.texts(generation >= 89) | copying.texts()
         self._texts |= {name: f"__device__ {text}" for name, text in half_texts(generation >= 90).items()}
         self._used: dict[str, None] = {}
 

@@ -7,11 +7,11 @@ turns into registers when it unrolls the loops over it; or, if it is as cheap to
 from __future__ import annotations
 
 from mytriton.backends.mlir.names import number, result_name
-from mytriton.backends.nvidia.shared import rounds
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value, walk
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.assign import VECTOR_BYTES
+from mytriton.layout.buffer import rounds
 from mytriton.layout.dots import dot_plan, readings
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import PartialReduce
@@ -103,7 +103,7 @@ class Homes(dict[Value, Home]):
                 self._share(item)
             else:
                 # A product is added up in its array, step by step; what comes in rounds is there when it was its turn.
-                way = rounds(laid_out, item.op)
+                way = rounds(item.op, laid_out.layouts)
                 steps = isinstance(item.op, ops.Dot) or (way is not None and way.count > 1)
                 for result in item.op.results:
                     self._settle((result,), None, f"%v{number(result)}", array=steps)

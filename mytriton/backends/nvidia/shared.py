@@ -1,4 +1,4 @@
-"""How much shared memory a kernel needs, and how an exchange goes through it."""
+"""How much shared memory a kernel needs."""
 
 from __future__ import annotations
 
@@ -8,49 +8,19 @@ from mytriton.backends.nvidia.occupancy import shared_limit
 from mytriton.diagnostics import Diagnostic
 from mytriton.ir import ops
 from mytriton.ir.core import Func
+from mytriton.layout.buffer import rounds
 from mytriton.layout.dots import dot_plan, factor_bytes
-from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.program import Exchange, Exchanged, LaidOut
-from mytriton.layout.routes import round_elements, round_registers
+from mytriton.layout.program import Exchange, LaidOut
+from mytriton.layout.staging import Staged
 from mytriton.layout.warpgroup import ALIGNED_BYTES, by_warpgroups
-from mytriton.records import dataclass
 from mytriton.target import Target
-from mytriton.types import PointerType, element_of
-
-
-@dataclass(frozen=True)
-class Rounds:
-    """How an exchange goes through the buffer: `count` times with `size` elements of the block (a conversion), numbers
-    (a histogram), registers of each thread (a reduction) or steps (a product)."""
-
-    size: int
-    count: int
-    bytes: int
-
-
-def rounds(laid_out: LaidOut, op: Exchanged) -> Rounds | None:
-    """The rounds of an exchange; None if it needs no shared memory."""
-    if isinstance(op, ops.InlineAsm):
-        return None
-    if isinstance(op, ops.Dot):
-        plan = dot_plan(op, laid_out.layouts)
-        return Rounds(plan.depth, plan.rounds, plan.slots * factor_bytes(op))
-    held = op.result if isinstance(op, ops.Histogram) else op.source
-    layout, element = laid_out.layouts[held], element_of(held.type)
-    unit = 8 if isinstance(element, PointerType) else element.bytes
-    if isinstance(op, (ops.Gather, ops.Histogram)) or (isinstance(op, (Convert, ops.Pick)) and op.through == "shared"):
-        size = round_elements(layout, unit)
-        return Rounds(size, layout.size // size, size * unit)
-    if isinstance(op, PartialReduce) and op.across == "warps":
-        size = round_registers(layout, unit)
-        return Rounds(size, layout.registers // size, size * 32 * laid_out.num_warps * unit)
-    return None
 
 
 def shared_bytes(laid_out: LaidOut) -> int:
-    """The size of the buffer that a kernel needs; 0 if it needs none."""
-    exchanges = (item.op for item in laid_out.walk() if isinstance(item, Exchange))
-    return max((r.bytes for op in exchanges if (r := rounds(laid_out, op))), default=0)
+    """The size of the buffer that a kernel needs, rings in it included; 0 if it needs none."""
+    exchanges = [item.op for item in laid_out.walk() if isinstance(item, Exchange)]
+    needs = [r.bytes for op in exchanges if (r := rounds(op, laid_out.layouts))]
+    return max([*needs, *(op.ring.end for op in exchanges if isinstance(op, Staged))], default=0)
 
 
 def alignment(laid_out: LaidOut) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from mytriton.ir.core import Block, Op, TypeRuleError, Value, operand, operands, region
+from mytriton.ir.core import Block, Op, TypeRuleError, Value, attribute, operand, operands, region
 from mytriton.ir.ops.rules import require
 from mytriton.records import dataclass
 from mytriton.types import Type, i1, is_integer, shape_of
@@ -27,7 +27,9 @@ class For(Op):
     """`for i in range(lower, upper, step)`, counting in the type of `i`; a run-time step may be negative. If it is 0 no
     trip is made; what the frontend makes asserts that it is not. `body` has the parameters (i, *carried) and yields
     the next carried values; the results are the last ones, or `initial` if no trip is made. `i` never wraps: the loop
-    ends where it would."""
+    ends where it would.
+
+    `num_stages` says into how many buffers blocks are loaded ahead that products take; 0: what the launch says."""
 
     opcode: ClassVar[str] = "for"
     structured: ClassVar[bool] = True
@@ -35,6 +37,7 @@ class For(Op):
     upper: Value = operand()
     step: Value = operand()
     initial: tuple[Value, ...] = operands(())
+    num_stages: int = attribute(0)
     body: Block = region()
 
     @property
