@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from explorer.actions import ACTIONS
 from explorer.command import Misunderstood, parser
 from explorer.engine.limits import Limits
+from explorer.given import defines, num_warps, seconds, size
 from explorer.model.config import Config, config_path, load
-from explorer.model.literals import literal
 from explorer.model.settings import Settings
 from explorer.model.theme_names import THEMES
+from explorer.passes_given import with_passes
 from explorer.reading import BadInput as BadInput
 from explorer.reading import Misused as Misused
 from explorer.reading import config_number, files_of, is_bundle, read_source
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from explorer.share.record import Shared
 
 Mode = Literal[
-    "ui", "config", "stages", "print", "check", "bench", "tune", "json", "reproduce", "compare",
+    "ui", "config", "stages", "print", "query", "check", "bench", "tune", "json", "reproduce", "compare",
     "report", "svg", "bundle",
 ]  # fmt: skip
 Story = Literal["text", "diff", "log"]
@@ -69,6 +70,10 @@ class Options:
     seconds: float = 1.0
     others: tuple[str, ...] = ()
     choice: int | None = None
+    question: str = ""
+    pipeline: tuple[str, ...] | None = None
+    schedule: str = ""
+    schedule_text: str = ""
 
     def settings(self) -> Settings:
         """What the UI starts with."""
@@ -85,37 +90,10 @@ class Options:
             self.signature,
             self.execute,
             config=self.choice,
+            pipeline=self.pipeline,
+            schedule=self.schedule,
+            schedule_text=self.schedule_text,
         )
-
-
-def _num_warps(text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number not in (1, 2, 4, 8, 16, 32):
-        raise BadInput(f"--num-warps {text}: the number of warps must be 1, 2, 4, 8, 16 or 32")
-    return number
-
-
-def defines(items: Sequence[str]) -> dict[str, Any]:
-    """The values of `-D`; raises `BadInput`."""
-    values: dict[str, Any] = {}
-    for item in items:
-        name, equals, text = item.partition("=")
-        if not equals or not name.isidentifier():
-            raise BadInput(f"-D {item}: write it as NAME=VALUE, such as -D BLOCK=1024")
-        try:
-            value = literal(text)
-        except ValueError:
-            quoted = f"""; for a string: -D '{name}="{text}"'""" if text.isidentifier() else ""
-            raise BadInput(f"-D {item}: {text!r} is not a Python number, string, True, False or None{quoted}") from None
-        if isinstance(value, tuple):
-            raise BadInput(f"-D {item}: a constexpr must be a number, a string, True, False or None")
-        values[name] = value
-    return values
 
 
 def parse(argv: Sequence[str]) -> Options:
@@ -159,7 +137,7 @@ def parse(argv: Sequence[str]) -> Options:
         found.example,
         backend,
         chip,
-        config.num_warps if found.num_warps is None else _num_warps(found.num_warps),
+        config.num_warps if found.num_warps is None else num_warps(found.num_warps),
         defines(found.defines),
         found.signature,
         config.execute and not found.no_exec,
@@ -172,15 +150,16 @@ def parse(argv: Sequence[str]) -> Options:
         "diff" if found.diff else "log" if found.log else "text",
         found.compare,
         out,
-        _size(found.size),
+        size(found.size),
         overwrite=found.overwrite,
-        seconds=_seconds(found.seconds),
+        seconds=seconds(found.seconds),
         others=tuple(others),
         choice=config_number(found.config),
+        question=found.query or "",
     )
     if is_bundle(found.file):
         return _of_bundle(options, found)
-    return replace(options, text=read_source(found.file))
+    return with_passes(replace(options, text=read_source(found.file)), found)
 
 
 def _config() -> Config:
@@ -193,6 +172,7 @@ def _mode(found: Namespace) -> Mode:
     modes: dict[Mode, bool] = {
         "stages": found.stages,
         "print": found.print is not None,
+        "query": found.query is not None,
         "check": found.check,
         "bench": found.bench,
         "tune": found.tune,
@@ -220,7 +200,7 @@ def _mode(found: Namespace) -> Mode:
     if found.log and mode != "print":
         raise Misused("--log says how --print shows a stage; give both (with --json each stage has its `changes`)")
     if found.compare and (
-        mode in ("stages", "tune", "reproduce", "svg") or (mode == "print" and (found.diff or found.log))
+        mode in ("stages", "query", "tune", "reproduce", "svg") or (mode == "print" and (found.diff or found.log))
     ):
         raise Misused(f"--compare A cannot go with {'--diff or --log' if mode == 'print' else f'--{mode}'}")
     if found.config is not None and mode == "tune":
@@ -232,26 +212,6 @@ def _mode(found: Namespace) -> Mode:
     if found.report is not None and Path(found.report).suffix not in (".html", ".md"):
         raise Misused(f"--report {found.report}: the name must end in .html or .md")
     return mode
-
-
-def _seconds(text: str | None) -> float:
-    try:
-        seconds = float(text or "1")
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 60:
-        raise BadInput(f"--seconds {text}: write a number of seconds above 0, at most 60")
-    return seconds
-
-
-def _size(text: str | None) -> tuple[int, int]:
-    try:
-        columns, rows = (int(part) for part in (text or "160x50").lower().split("x"))
-    except ValueError:
-        columns = rows = 0
-    if not (40 <= columns <= 500 and 10 <= rows <= 200):
-        raise BadInput(f"--size {text}: write columns and rows as in 120x40, from 40x10 to 500x200")
-    return columns, rows
 
 
 def _of_bundle(options: Options, found: Namespace) -> Options:
@@ -267,6 +227,9 @@ def _of_bundle(options: Options, found: Namespace) -> Options:
         "--num-warps": found.num_warps,
         "--signature": found.signature,
         "--reproduce": found.reproduce,
+        "--pipeline": found.pipeline,
+        "--schedule": found.schedule,
+        "--query": found.query,
         "--bench": found.bench,
         "--tune": found.tune,
     }

@@ -18,6 +18,7 @@ examples:
   mytriton-explore add.py --bench --example 1                  how fast one of them is
   mytriton-explore add.py --json --show ssa,ptx,problems       the same panes for a program
   mytriton-explore add.py --compare BLOCK=512 --print sass     what the constexpr changes
+  mytriton-explore x.mlir --stages --pipeline "canonicalize,cse"   each pass over a module of yours
   mytriton-explore add.py --bundle add.mtx                     everything in one file, which opens anywhere
 
 exit codes: 0 all well, 1 a kernel or a check failed, 2 bad input, 3 the backend cannot run here
@@ -46,7 +47,8 @@ def parser() -> argparse.ArgumentParser:
         "files",
         metavar="FILE",
         nargs="*",
-        help="a Python file with at least one @jit kernel (the UI takes several, and folders), or a bundle (.mtx)",
+        help="a Python file with at least one @jit kernel (the UI takes several, and folders), an MLIR module (.mlir), "
+        "or a bundle (.mtx)",
     )
     what = made.add_argument_group("what to look at")
     what.add_argument(
@@ -72,12 +74,28 @@ def parser() -> argparse.ArgumentParser:
         help="with a build A, which is `commit` (the file as of its last one), a backend, a chip, NAME=VALUE of a "
         "constexpr, a bundle, or `pinned` (the one in the bundle); alone: a table of figures",
     )
+    what.add_argument(
+        "--pipeline",
+        metavar="P",
+        help="the passes an MLIR module goes through: canonicalize,func.func(cse), with builtin.module(...) or without",
+    )
+    what.add_argument(
+        "--schedule",
+        metavar="FILE",
+        default="",
+        help="an MLIR module: a transform dialect module to apply step by step",
+    )
     what.add_argument("--every-stage", action="store_true", help="with --check: after every stage, to find a wrong one")
     what.add_argument("--theme", metavar="NAME", help=f"colours: {', '.join(THEMES)}")
     what.add_argument("--no-exec", action="store_true", help="never execute the file, only read it")
     instead = made.add_argument_group("instead of the UI").add_mutually_exclusive_group()
     instead.add_argument("--stages", action="store_true", help="one line a stage: name, status, ms, cause")
     instead.add_argument("--print", metavar="STAGE", help=f"a listing: a stage, or one of {' '.join(FAMILIES)}")
+    instead.add_argument(
+        "--query",
+        metavar="Q",
+        help="an MLIR module's operations: reductions, transposes, broadcasts, casts, or a name such as linalg.*",
+    )
     instead.add_argument("--check", action="store_true", help="run the examples and compare; one line each")
     instead.add_argument("--bench", action="store_true", help="check the examples and time them; against the roofline")
     instead.add_argument("--tune", action="store_true", help="time all configs of autotuned kernels on the examples")
@@ -92,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
     )
     how = made.add_argument_group("how")
     how.add_argument(
-        "--json", action="store_true", help="as JSON: --stages, --print, --check, --bench, --tune; alone: all"
+        "--json", action="store_true", help="as JSON: --stages, --print, --query, --check, --bench, --tune; alone: all"
     )
     how.add_argument(
         "--show", metavar="LIST", default="", help="with --json: only these panes and stages: ssa,problems"

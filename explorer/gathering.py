@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from explorer.cli import Options, defines
+from explorer.cli import Options
 from explorer.engine import messages as m
 from explorer.engine.client import SLOW_STAGES, Engine
 from explorer.engine.git import NotThere, last_commit
+from explorer.given import defines
 from explorer.model.configs import numbered
+from explorer.model.paths import is_mlir
 from explorer.model.pin import Variant
 from explorer.model.result import NOT_IMPORTED, DiagnosticView, KernelInfo, ModuleInfo, RunReport
 from explorer.model.session import BACKENDS, Session
@@ -103,7 +105,7 @@ class Gathering:
             print(finding_text(finding), file=sys.stderr)
         if errors and options.bundle is None:
             raise BadInput(f"{options.path} cannot be used\n" + "\n".join(map(finding_text, errors)))
-        if not module.kernels and options.bundle is None:
+        if not module.kernels and options.bundle is None and not is_mlir(options.path):
             raise BadInput(f"{options.path} has no kernel in it; a kernel is a function decorated with @jit")
         return module
 
@@ -113,8 +115,11 @@ class Gathering:
         found = module.kernel(name)
         if found is None and self.options.bundle is not None:  # of a file that could not be read
             return KernelInfo(name or "", 1)
+        if is_mlir(self.options.path) and (found or name is None):  # it is compiled as a whole
+            return found or KernelInfo("", 1)
         if found is None:
-            raise unknown("kernel", name or "", [k.name for k in module.kernels])
+            what = "function" if is_mlir(self.options.path) else "kernel"
+            raise unknown(what, name or "", [k.name for k in module.kernels])
         names = [k.name for k in module.kernels if not k.helper]
         if name is None and len(names) > 1:
             raise BadInput(f"{self.options.path} has several kernels: {', '.join(names)}; choose one with --kernel")
@@ -144,7 +149,7 @@ class Gathering:
                     f"--config {choice}: {kernel.name} is not autotuned; put @autotune(configs, key) above @jit"
                 )
             raise unknown("config", str(choice), numbered(kernel.configs))
-        self.session.kernel, self.session.example = kernel.name, example
+        self.session.kernel, self.session.example = kernel.name or None, example
 
     # Compiling
 
@@ -179,10 +184,16 @@ class Gathering:
         if matching or set(planned) <= {"source"}:
             return matching[-1] if matching else name
         families = [f for f in FAMILIES if any(p.split("/")[0] == f for p in planned)]
-        where = f" on backend {self.options.backend}"
-        if name in FAMILIES:
+        where = f" on backend {self.options.backend}" if not is_mlir(self.options.path) else ""
+        if name in FAMILIES and where:
             raise BadInput(f"there is no stage {name!r}{where}; give --backend {_BACKEND_WITH[name]}")
         raise unknown("stage", name, list(dict.fromkeys([*planned, *families])), where)
+
+    async def query(self, request: m.QueryRequest) -> m.Answered:
+        """Look for operations."""
+        assert isinstance(self.engine, Engine)
+        self.engine.query(request)
+        return await self._next(m.Answered)
 
     async def reproduce(self, request: m.ReproduceRequest) -> m.Reproduced:
         """Write a reproducer."""

@@ -15,15 +15,17 @@ from typing import Any
 
 from explorer.cli import Options
 from explorer.engine.client import SLOW_STAGES
-from explorer.engine.messages import ReproduceRequest
+from explorer.engine.messages import QueryRequest, ReproduceRequest
 from explorer.gathering import CannotRun, Gathering, finding_text
 from explorer.model.bench_page import bench_page
 from explorer.model.compare import table
 from explorer.model.failure import brief, full_text, sentence
 from explorer.model.files import write_new
+from explorer.model.paths import is_mlir
+from explorer.model.report import place
 from explorer.model.result import LineView, StageView
 from explorer.model.session import BACKENDS, Session
-from explorer.printing import print_report
+from explorer.printing import operation_line, print_report
 from explorer.reading import BadInput, unknown
 from explorer.share import document
 from explorer.tune import tune
@@ -71,7 +73,10 @@ class _Headless:
         kernel = gathering.kernel(module)
         examples = gathering.examples(kernel)
         gathering.select(kernel, examples[0] if examples else 0)
-        await gathering.compile(BACKENDS if options.mode == "bundle" else (), self._wanted(), options.stage)
+        if options.mode == "query":
+            return await self._query()
+        backends = BACKENDS if options.mode == "bundle" and not is_mlir(options.path) else ()
+        await gathering.compile(backends, self._wanted(), options.stage)
         if options.mode in ("print", "json", "compare", "report", "bundle"):
             await gathering.pin(self._wanted(), options.stage)
         can_run = bool(examples) and module.executed and options.bundle is None
@@ -96,6 +101,20 @@ class _Headless:
         else:
             self._write_shared()
         return _code(session, bool(options.compare), options.mode in ("report", "bundle"))
+
+    async def _query(self) -> int:
+        """Print the operations that a question is about."""
+        options, gathering = self._options, self.gathering
+        answer = await gathering.query(QueryRequest(gathering.request(self._session, (), ()), options.question))
+        if answer.error:
+            raise BadInput(f"--query {options.question}: {answer.error}")
+        if options.json:
+            found = [document.plain(operation) for operation in answer.operations]
+            _print_json({"schema": document.SCHEMA, "file": options.path, "query": options.question, "found": found})
+            return 0
+        for operation in answer.operations:
+            print(operation_line(operation, options.path))
+        return 0
 
     def _wanted(self) -> tuple[str, ...]:
         """The slow stages that are to be made."""
@@ -260,8 +279,8 @@ def _print_story(session: Session, stage: StageView, mode: Any) -> None:
 def _print_stages(stages: Sequence[StageView]) -> None:
     width = max((len(s.name) for s in stages), default=0)
     for stage in stages:
-        errors = [sentence(d) for d in stage.diagnostics if d.severity == "error"]
-        cause = stage.reason or "; ".join(errors)
+        errors = [f"{place(d)}{sentence(d)}" for d in stage.diagnostics if d.severity == "error"]
+        cause = "; ".join(errors) or stage.reason
         print(f"{stage.name:{width}}  {stage.status:9}  {stage.ms:8.2f} ms  {cause}".rstrip())
     for finding in (d for stage in stages for d in stage.diagnostics):
         print(finding_text(finding), file=sys.stderr)

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from explorer.model.kernel_files import kernel_files
+from explorer.model.paths import is_mlir
 from explorer.model.source_text import decode
 
 
@@ -50,26 +51,28 @@ def is_bundle(path: str) -> bool:
 
 
 def read_source(path: str) -> str:
-    """The text of a Python file, by its own encoding; `BadInput` says why it cannot be had."""
+    """The text of a Python or MLIR file, by its own encoding; `BadInput` says why it cannot be had."""
     file = Path(path)
     if os.path.isdir(file):
         inside = sorted(p.name for p in file.glob("*.py"))[:5]
         listed = f", such as {file / inside[0]}" if inside else ""
         raise BadInput(f"{path} is a directory; name a kernel file{listed}")
+    what = "an MLIR module as text" if is_mlir(path) else "a Python file with a kernel in it"
     if os.path.exists(file) and not os.path.isfile(file):
-        raise BadInput(f"{path} is not a regular file; name a Python file with a kernel in it")
+        raise BadInput(f"{path} is not a regular file; name {what}")
     try:
         data = file.read_bytes()
     except FileNotFoundError:
         if file.is_symlink():
             raise BadInput(f"{path} is a link to {os.readlink(file)}, which does not exist") from None
-        near = get_close_matches(file.name, [p.name for p in file.parent.glob("*.py")], 1, 0.75)
+        suffix = file.suffix if is_mlir(path) else ".py"
+        near = get_close_matches(file.name, [p.name for p in file.parent.glob(f"*{suffix}")], 1, 0.75)
         hint = f"did you mean {file.parent / near[0]}?" if near else "check the path"
         raise BadInput(f"{path} does not exist; {hint}") from None
     except OSError as error:
         raise BadInput(f"{path} cannot be read ({error.strerror}); check its permissions") from None
     if b"\0" in data:
-        raise BadInput(f"{path} is a binary file; name a Python file with a kernel in it")
+        raise BadInput(f"{path} is a binary file; name {what}")
     try:
         return decode(data)[0]
     except UnicodeDecodeError as error:

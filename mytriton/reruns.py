@@ -31,18 +31,17 @@ HERE = Path(__file__).resolve().parent
 
 _MLIR = """
 from mlir import ir
-from mlir.passmanager import PassManager
-
-PIPELINE = (HERE / "pipeline.txt").read_text().strip()
+{imports}
+{given}
 failures = []
 
 
 def report(diagnostic):
     if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
         failures.append(diagnostic.message)
-    print(f"{diagnostic.location}: {diagnostic.severity.name.lower()}: {diagnostic.message}", file=sys.stderr)
+    print(f"{{diagnostic.location}}: {{diagnostic.severity.name.lower()}}: {{diagnostic.message}}", file=sys.stderr)
     for note in diagnostic.notes:
-        print(f"{note.location}: note: {note.message}", file=sys.stderr)
+        print(f"{{note.location}}: note: {{note.message}}", file=sys.stderr)
     return True
 
 
@@ -54,7 +53,7 @@ handler = context.attach_diagnostic_handler(report)
 with context:
     try:
         module = ir.Module.parse((HERE / "input.mlir").read_text())
-        PassManager.parse(f"builtin.module({PIPELINE})").run(module.operation)
+{does}
     except (ir.MLIRError, ValueError) as error:
         if not failures:
             failures.append(str(error))
@@ -63,6 +62,20 @@ with context:
         sys.exit(1)
     print(module)
 """
+
+_PASS = {
+    "imports": "from mlir.passmanager import PassManager\n",
+    "given": 'PIPELINE = (HERE / "pipeline.txt").read_text().strip()',
+    "does": '        PassManager.parse(f"builtin.module({PIPELINE})").run(module.operation)',
+}
+_SCHEDULE = {
+    "imports": "from mlir.dialects.transform.interpreter import apply_named_sequence\n",
+    "given": 'SEQUENCE = (HERE / "sequence.txt").read_text().strip()',
+    "does": """\
+        schedule = ir.Module.parse((HERE / "schedule.mlir").read_text())
+        named = {str(op.operation.attributes["sym_name"]).strip('"'): op.operation for op in schedule.body.operations}
+        apply_named_sequence(module.operation, named[SEQUENCE], schedule.operation)""",
+}
 
 _LLVM = """
 from mytriton.backends.mlir.llvm import translate_operation
@@ -144,7 +157,12 @@ print(compilation.stage(STAGE).text)
 
 def mlir_script(title: str) -> str:
     """Runs the pipeline of `pipeline.txt` on `input.mlir`; needs only the package `mlir`."""
-    return _HEAD.format(title=title) + _MLIR
+    return _HEAD.format(title=title) + _MLIR.format(**_PASS)
+
+
+def schedule_script(title: str) -> str:
+    """Applies the sequence that `sequence.txt` names, of `schedule.mlir`, to `input.mlir`; needs only `mlir`."""
+    return _HEAD.format(title=title) + _MLIR.format(**_SCHEDULE)
 
 
 def llvm_script(title: str, target: Target) -> str:

@@ -130,6 +130,14 @@ class Engine:
         self._tick()
         return generation
 
+    def query(self, request: m.QueryRequest) -> int:
+        """Look for operations in an MLIR file; answered by `Answered`."""
+        generation = self._next_generation()
+        job = m.QueryJob(generation, self._file.job(generation, request.compile), request.question)
+        self._compiler.submit(job, self.limits.compile_s, (m.QueryJob,))
+        self._tick()
+        return generation
+
     def cancel(self) -> None:
         """End what is being compiled, run or imported now: each ends as if its child had failed, "cancelled"."""
         self._held = None
@@ -200,7 +208,7 @@ class Engine:
         elif isinstance(message, m.RunFinished):
             if message.generation == self._run:
                 self._on_event(message)
-        elif isinstance(message, m.Reproduced):
+        elif isinstance(message, (m.Reproduced, m.Answered)):
             self._on_event(message)
         else:
             for lane in (self._main, self._beside):
@@ -212,6 +220,9 @@ class Engine:
             return
         if isinstance(job, m.ReproduceJob):
             self._on_event(m.Reproduced(job.generation, job.stage, job.folder, error=failure.cause))
+            return
+        if isinstance(job, m.QueryJob):
+            self._on_event(m.Answered(job.generation, job.question, error=failure.cause))
             return
         if isinstance(job, m.ListJob):  # the crash that it is about was told of
             return

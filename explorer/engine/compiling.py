@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from explorer.engine import arguments, reading
+from explorer.engine import arguments, mlir_files, reading
 from explorer.engine import messages as m
 from explorer.engine.child import Channel
-from explorer.engine.configs import filled_in
 from explorer.engine.plain import from_plain
+from explorer.engine.subjects import Subject, Subjects, Units
 from explorer.engine.views import diagnostic_view, stage_view
-from explorer.model.result import ExampleInfo, LineView, StageView
-from explorer.model.settings import CHOICES
+from explorer.model.paths import is_mlir
+from explorer.model.result import LineView, OperationView, StageView
+from mytriton import mlir
 from mytriton.backends.mlir.run import prepare
 from mytriton.compile import compile_kernel, source_stage
-from mytriton.diagnostics import CompileError, Diagnostic, LaunchError, MytritonError
-from mytriton.frontend.kernel import Kernel
-from mytriton.frontend.module import Module
-from mytriton.keys import code_key
-from mytriton.reproducer import reproducer
-from mytriton.source import SourceUnit
-from mytriton.specialize import Specialization
-from mytriton.stage import Compilation, Stage
+from mytriton.diagnostics import CompileError, Diagnostic, MytritonError
+from mytriton.reproducer import Reproducer, reproducer
+from mytriton.stage import Stage
 from mytriton.target import Target
-
-#: Compilations kept, so that what is typed and taken back, and every edit outside the kernel, costs nothing.
-_KEPT = 16
-
-#: The code of the warning that nobody said what to compile for.
-GUESSED = "MT973"
-
-Units = Sequence[SourceUnit]
 
 _WARM_TEXT = """\
 import mytriton
@@ -54,9 +40,7 @@ class Worker:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._kept: OrderedDict[Any, Compilation] = OrderedDict()
-        self._module: tuple[Any, Module] | None = None
-        self._guessed: Diagnostic | None = None
+        self._subjects = Subjects()
         self._pending: list[tuple[str, Stage, Callable[[], StageView]]] = []
 
     def warm_up(self) -> Iterator[None]:
@@ -71,11 +55,15 @@ class Worker:
                 compilation.run(name)
                 yield
 
-    def handle(self, job: m.ReadJob | m.CompileJob | m.ListJob | m.ReproduceJob) -> None:
+    def handle(self, job: m.ReadJob | m.CompileJob | m.ListJob | m.ReproduceJob | m.QueryJob) -> None:
         """Do one job; its answers are sent as they are known."""
         if isinstance(job, m.ReadJob):
             self._channel.enter("source", f"reading {job.path}")
-            self._channel.send(m.ModuleRead(job.generation, reading.module_info(job.text, job.path)))
+            read = mlir_files.module_info if is_mlir(job.path) else reading.module_info
+            self._channel.send(m.ModuleRead(job.generation, read(job.text, job.path)))
+            return
+        if isinstance(job, m.QueryJob):
+            self._channel.send(self._query(job))
             return
         if isinstance(job, m.ListJob):
             self._list(job)
@@ -101,50 +89,43 @@ class Worker:
         request, send = job.request, self._channel.send
         self._channel.enter("source", "running stage 'source'", backend)
         try:
-            module = self._read(job)
-            kernel = reading.choose_kernel(module, request.kernel)
-            job = filled_in(kernel, job)
-            specialization, self._guessed = self._specialization(kernel, job)
+            about = self._subjects.of(job, backend)
         except CompileError as error:
             if not job.slow:
                 send(m.CompileStarted(job.generation, backend, request.kernel or "", ("source",)))
                 send(m.StageFinished(job.generation, backend, _unreadable(request, error)))
             send(m.CompileFinished(job.generation, backend, False, slow=job.slow))
             return
-        target = _target(job, backend)
-        num_warps = target.num_warps
-        compilation, cached = self._compilation(kernel, specialization, target)
+        compilation, warps = about.compilation, about.compilation.target.num_warps
+        planned, passes = compilation.planned, about.passes
         if not job.slow:
-            signature = arguments.signature_text(kernel, specialization)
-            changed = bool(job.executed) and reading.changed_outside(job.executed, request.text, module)
-            planned = compilation.planned
-            send(m.CompileStarted(job.generation, backend, kernel.name, planned, signature, num_warps, changed))
-        already = len(compilation.stages) if cached else 0
-        yield from self._run(job, backend, kernel, compilation, already)
+            started = m.CompileStarted(job.generation, backend, about.name, planned, about.signature, warps)
+            send(replace(started, module_changed=about.changed, passes=passes))
+        already = len(compilation.stages) if about.kept else 0
+        yield from self._run(job, backend, about, already)
         ok = compilation.failed is None
         seconds = sum(stage.seconds for stage in compilation.stages[already:])
         send(m.CompileFinished(job.generation, backend, ok, round(seconds * 1e3, 3), job.slow))
 
     def _list(self, job: m.ListJob) -> None:
         """Send stages with their lines; they are known to be good."""
-        kernel, compilation = self._prepared(job.compile)
         (backend,), path = job.compile.request.backends, job.compile.request.path
+        about = self._subjects.of(job.compile, backend)
         for name in job.stages:
             self._channel.enter(name, f"listing stage '{name}'", backend)
-            compilation.run(name)
-            for stage in compilation.stages:
+            about.compilation.run(name)
+            for stage in about.compilation.stages:
                 if stage.name == name:
-                    view = _view(stage, self._units(kernel, compilation), path, False)
-                    self._channel.send(m.StageFinished(job.generation, backend, view))
+                    self._channel.send(
+                        m.StageFinished(job.generation, backend, _view(stage, about.units(), path, False))
+                    )
 
     def _reproduce(self, job: m.ReproduceJob) -> m.Reproduced:
         backend = job.compile.request.backends[0]
         self._channel.enter("reproducer", f"writing a reproducer of stage '{job.stage}'", backend)
         answer = m.Reproduced(job.generation, job.stage, job.folder)
         try:
-            kernel, compilation = self._prepared(job.compile)
-            known = {name: from_plain(value) for name, value in job.compile.names.items()}
-            made = reproducer(compilation, kernel, job.stage, text=job.text, known=known, error=job.error)
+            made = self._reproducer(job, self._subjects.of(job.compile, backend))
             shown = made.write(Path(job.folder))
         except FileExistsError:
             return replace(answer, error=f"{job.folder} is there already; nothing is overwritten: name another folder")
@@ -152,51 +133,33 @@ class Worker:
             return replace(answer, error=str(error))
         return replace(answer, stage=made.stage, command=shown, files=("README.txt", *made.files))
 
-    def _prepared(self, job: m.CompileJob) -> tuple[Kernel, Compilation]:
-        """The kernel of a job, and its compilation for the job's first backend."""
-        kernel = reading.choose_kernel(self._read(job), job.request.kernel)
-        job = filled_in(kernel, job)
-        specialization, _ = self._specialization(kernel, job)
-        return kernel, self._compilation(kernel, specialization, _target(job, job.request.backends[0]))[0]
+    def _reproducer(self, job: m.ReproduceJob, about: Subject) -> Reproducer:
+        if isinstance(about.compilation, mlir.Run):
+            return mlir.reproducer(about.compilation, job.stage, job.error)
+        assert about.kernel is not None
+        known = {name: from_plain(value) for name, value in job.compile.names.items()}
+        return reproducer(about.compilation, about.kernel, job.stage, text=job.text, known=known, error=job.error)
 
-    def _read(self, job: m.CompileJob) -> Module:
-        # Once for all backends of a job, and again only for another text.
-        key = (job.request.path, job.request.text, repr(job.names))
-        if self._module is None or self._module[0] != key:
-            self._module = key, reading.read(job.request.text, job.request.path, job.names)
-        return self._module[1]
-
-    def _specialization(self, kernel: Kernel, job: m.CompileJob) -> tuple[Specialization, Diagnostic | None]:
-        """What to compile for, and the warning if that had to be guessed."""
-        request = job.request
+    def _query(self, job: m.QueryJob) -> m.Answered:
+        """What passes leave of an MLIR file, asked about."""
+        self._channel.enter("query", f"looking for {job.question}")
+        answer = m.Answered(job.generation, job.question)
         try:
-            return arguments.choose(kernel, request.defines, request.signature, job.example, request.types), None
-        except LaunchError as error:
-            if request.signature.strip() or job.example is not None:
-                raise CompileError([Diagnostic("MT970", str(error), stage="source")]) from None
-        try:
-            specialization = arguments.guess(kernel, request.defines, request.types)
-        except LaunchError as error:
-            raise CompileError([Diagnostic("MT970", str(error), stage="source")]) from None
-        message = f"the types are guessed from names and uses: {arguments.signature_text(kernel, specialization)}"
-        hint = "give them with --signature, or declare an example"
-        return specialization, Diagnostic(GUESSED, message, severity="warning", hint=hint, stage="source")
+            run = self._subjects.of(job.compile, "mlir").compilation
+            assert isinstance(run, mlir.Run)
+            run.run(run.planned[len(mlir.READ) + len(run.steps) - 1])
+            run.raise_if_failed()
+            found = mlir.query(mlir.Module(run.units[0], run.bytecode), job.question)
+        except MytritonError as error:
+            return replace(answer, error=str(error))
+        views = (
+            OperationView(o.name, o.row or None, o.column or None, o.within, o.operands, o.results, o.maps)
+            for o in found
+        )
+        return replace(answer, operations=tuple(views))
 
-    def _compilation(self, kernel: Kernel, specialization: Specialization, target: Target) -> tuple[Compilation, bool]:
-        """A compilation of the kernel, and whether it was made earlier: one whose text stood elsewhere in the file
-        serves as well, since nothing that is compiled depends on the place."""
-        key = (code_key(kernel), specialization.key, target)
-        found = self._kept.pop(key, None)
-        like = next((c for other, c in self._kept.items() if other[:2] == key[:2]), None)
-        compilation = found or compile_kernel(kernel, specialization, target, like=like)
-        self._kept[key] = compilation
-        if len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
-        return compilation, found is not None
-
-    def _run(
-        self, job: m.CompileJob, backend: str, kernel: Kernel, compilation: Compilation, already: int
-    ) -> Iterator[None]:
+    def _run(self, job: m.CompileJob, backend: str, about: Subject, already: int) -> Iterator[None]:
+        compilation = about.compilation
         source = source_stage(compilation.planned)
         sent = 0
         for name in _through(compilation.planned, job.request.until):
@@ -211,38 +174,27 @@ class Worker:
             end = next((i + 1 for i, stage in enumerate(stages) if stage.name == name), len(stages))
             for index in range(sent, end):
                 stage = stages[index]
-                if (stage.name in m.SLOW_STAGES) == job.slow:
-                    self._send(job, backend, stage, self._units(kernel, compilation), index < already)
+                asked = not job.slow or stage.name in job.request.wanted or not stage.ok
+                if asked and (stage.name in m.SLOW_STAGES) == job.slow:
+                    self._send(job, backend, stage, about, index < already)
             sent = end
             if compilation.failed is not None and sent == len(stages):
                 return
             if name == source and not job.slow:
                 yield
 
-    def _units(self, kernel: Kernel, compilation: Compilation) -> Units:
-        """The sources of a compilation at the places where they stand now, if it was made of an earlier text."""
-        assert self._module is not None
-        now = {(k.unit.path, k.unit.text): k.unit for k in self._module[1].kernels}
-        return (kernel.unit, *(now.get((u.path, u.text), u) for u in compilation.units[1:]))
-
-    def _send(self, job: m.CompileJob, backend: str, stage: Stage, units: Units, cached: bool) -> None:
+    def _send(self, job: m.CompileJob, backend: str, stage: Stage, about: Subject, cached: bool) -> None:
         """Send a stage; one that nobody looks at first without its lines, if these have to be made."""
-        path, shown = job.request.path, job.request.shown
+        path, shown, units = job.request.path, job.request.shown, about.units()
         # MLIR keeps bytecode and prints from it, LLVM IR too; what was emitted is text already.
         is_text = stage.kind == "text" and (stage.language not in ("mlir", "llvm") or stage.name.endswith("/emit"))
         later = stage.ok and not is_text and shown is not None and stage.name not in shown
         if later:
             self._pending.append((backend, stage, lambda: _view(stage, units, path, cached)))
         view = _view(stage, units, path, cached, later)
-        if self._guessed is not None and stage.name == "source":
-            view = replace(view, diagnostics=(*view.diagnostics, diagnostic_view(self._guessed, units, path)))
+        if about.guessed is not None and stage.name == "source":
+            view = replace(view, diagnostics=(*view.diagnostics, diagnostic_view(about.guessed, units, path)))
         self._channel.send(m.StageFinished(job.generation, backend, view))
-
-
-def _target(job: m.CompileJob, backend: str) -> Target:
-    request, example = job.request, job.example or ExampleInfo("")
-    options = {**{name: v for name, v in example.options.items() if name in CHOICES}, **request.options}
-    return Target(backend, request.chip, request.num_warps or example.num_warps or 4, **options)
 
 
 def _through(planned: Sequence[str], until: str) -> Sequence[str]:

@@ -9,14 +9,24 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, TypeAlias
 
+from explorer.engine.jobs import CompileJob as CompileJob
+from explorer.engine.jobs import DescribeJob as DescribeJob
+from explorer.engine.jobs import Job as Job
+from explorer.engine.jobs import ListJob as ListJob
+from explorer.engine.jobs import LoadJob as LoadJob
+from explorer.engine.jobs import QueryJob as QueryJob
+from explorer.engine.jobs import ReadJob as ReadJob
+from explorer.engine.jobs import ReproduceJob as ReproduceJob
+from explorer.engine.jobs import RunJob as RunJob
 from explorer.engine.requests import CompileRequest as CompileRequest
+from explorer.engine.requests import QueryRequest as QueryRequest
 from explorer.engine.requests import ReproduceRequest as ReproduceRequest
 from explorer.engine.requests import RunRequest as RunRequest
-from explorer.model.result import ChildFailure, ExampleInfo, ModuleInfo, RunReport, StageView
+from explorer.model.result import ChildFailure, ExampleInfo, ModuleInfo, OperationView, RunReport, StageView
 from mytriton.records import dataclass
 
 #: Stages made by the tools child: when somebody looks at them, or (`background`) when there is nothing else to do.
-SLOW_STAGES = ("cubin", "sass", "asm")
+SLOW_STAGES = ("cubin", "sass", "llvm/O3", "asm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,16 @@ class Reproduced:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """The operations that a question is about; or `error` says why there is no answer."""
+
+    generation: int
+    question: str
+    operations: tuple[OperationView, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleRead:
     """The file was opened or saved: what is in it, executed once or (if it may not or cannot be) only read.
     Answer it with a new `compile`: the examples' types are known now."""
@@ -43,7 +63,8 @@ class ModuleRead:
 @dataclass(frozen=True, slots=True)
 class CompileStarted:
     """A backend's compilation begins: its kernel, the stages to come, what it is compiled for.
-    `module_changed` means: code outside the kernels differs from what was executed, save to reload."""
+    `module_changed` means: code outside the kernels differs from what was executed, save to reload. `passes` are the
+    backend's pipelines, each of which is a stage."""
 
     generation: int
     backend: str
@@ -52,6 +73,7 @@ class CompileStarted:
     signature: str = ""
     num_warps: int = 4
     module_changed: bool = False
+    passes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +153,7 @@ Event: TypeAlias = (
     | CompileFinished
     | RunFinished
     | Reproduced
+    | Answered
     | StillRunning
     | ChildFailed
     | Log
@@ -138,103 +161,7 @@ Event: TypeAlias = (
 )
 
 
-# What follows stays between the client and its children.
-
-
-@dataclass(frozen=True, slots=True)
-class ReadJob:
-    """For the compiler: what is in the file, without executing it. Answered by `ModuleRead`."""
-
-    generation: int
-    path: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class LoadJob:
-    """For the runner: execute the file afresh. Answered by `ModuleRead`."""
-
-    generation: int
-    path: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class DescribeJob:
-    """For the runner: types, constexprs and grid of an example of the loaded file. Answered by `Described`."""
-
-    generation: int
-    path: str
-    text: str
-    kernel: str
-    example: int
-    values: dict[str, Any] = field(default_factory=dict)
-    config: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RunJob:
-    """For the runner. Loads the file first if it has not; answered by `RunFinished`."""
-
-    generation: int
-    request: RunRequest
-
-    @property
-    def text(self) -> str:
-        """The file's text."""
-        return self.request.text
-
-
-@dataclass(frozen=True, slots=True)
-class CompileJob:
-    """For the compiler, and (`slow`) for the tools child, which sends the wanted slow stages only.
-
-    `example` is what is known of the example, `executed` the text that was executed last ('' if none was), `names` the
-    values its globals had then.
-    """
-
-    generation: int
-    request: CompileRequest
-    example: ExampleInfo | None = None
-    executed: str = ""
-    names: dict[str, Any] = field(default_factory=dict)
-    slow: bool = False
-
-    @property
-    def text(self) -> str:
-        """The file's text."""
-        return self.request.text
-
-
-@dataclass(frozen=True, slots=True)
-class ListJob:
-    """For the compiler: send these stages of the one backend of `compile` with their listings, which the child that
-    died of a later stage had not come to."""
-
-    generation: int
-    compile: CompileJob
-    stages: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """The file's text."""
-        return self.compile.text
-
-
-@dataclass(frozen=True, slots=True)
-class ReproduceJob:
-    """For the compiler: see `ReproduceRequest`. The stage itself is not run."""
-
-    generation: int
-    compile: CompileJob
-    stage: str
-    folder: str
-    error: str = ""
-
-    @property
-    def text(self) -> str:
-        """The file's text."""
-        return self.compile.text
+# What follows stays between the client and its children, as do the jobs.
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,13 +208,11 @@ class Idle:
     error: str = ""
 
 
-Job: TypeAlias = ReadJob | LoadJob | DescribeJob | RunJob | CompileJob | ListJob | ReproduceJob
-
 TYPES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
-        *(ReadJob, LoadJob, DescribeJob, RunJob, CompileJob, ListJob, ReproduceJob, Abandon),
+        *(ReadJob, LoadJob, DescribeJob, RunJob, CompileJob, ListJob, ReproduceJob, QueryJob, Abandon),
         *(Hello, Ready, Entering, Described, Idle),
-        *(ModuleRead, CompileStarted, StageFinished, CompileFinished, RunFinished, Reproduced),
+        *(ModuleRead, CompileStarted, StageFinished, CompileFinished, RunFinished, Reproduced, Answered),
     )
 }

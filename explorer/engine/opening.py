@@ -11,6 +11,7 @@ from explorer.engine import messages as m
 from explorer.engine.limits import Limits
 from explorer.engine.messages import CompileRequest, Event
 from explorer.engine.supervisor import Supervisor
+from explorer.model.paths import is_mlir
 from explorer.model.result import ChildFailure, DiagnosticView, ExampleInfo, ModuleInfo
 
 #: A compilation waits this long for the author's code (the file, an example's inputs); then it does without.
@@ -53,7 +54,7 @@ class Opening:
         if self._module is not None and self._module.path != path:
             self._module = None
         self.loading, self._import_failure = True, ()
-        if execute:
+        if execute and not is_mlir(path):
             replaces = (m.LoadJob, m.DescribeJob, m.RunJob)
             self._runner.submit(m.LoadJob(generation, path, text), self._limits.import_s, replaces)
             later(self._read_meanwhile, generation, path, text)
@@ -75,6 +76,8 @@ class Opening:
 
     def job(self, generation: int, request: CompileRequest) -> m.CompileJob:
         """The compilation of a request, with what is known of the file; asks for what is not known of its example."""
+        if is_mlir(request.path):
+            return m.CompileJob(generation, request)
         module = self._module if self._module is not None and self._module.path == request.path else None
         executed, names = (module.text, module.names) if module is not None and module.executed else ("", {})
         return m.CompileJob(generation, request, self._example(module, request), executed, names)

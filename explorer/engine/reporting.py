@@ -38,7 +38,7 @@ def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend
         report.ok,
         report.backend,
         report.device,
-        outputs=tuple(_output_view(o) for o in report.outputs),
+        outputs=tuple(output_view(o) for o in report.outputs),
         seconds=report.seconds,
         reference=report.reference,
         message=f"{', '.join(changed)} should not have changed, not being in `expected`" if changed else "",
@@ -109,7 +109,7 @@ def located(
         lines = place(found.origin.span, found.units, request.path)
         steps[-1] = replace(steps[-1], text=f"{steps[-1].text}; written by {found.origin}", line=lines[0])
     last = found.steps[-1]
-    views = tuple(_output_view(o) for o in last.outputs)
+    views = tuple(output_view(o) for o in last.outputs)
     reference = "NumPy" if found.has_reference else "the first stage"
     return RunReport(found.culprit is None, backend, outputs=views, reference=reference, steps=tuple(steps))
 
@@ -131,7 +131,8 @@ def _chip_here() -> str:
     return device.chip
 
 
-def _output_view(o: comparison.OutputReport) -> OutputReport:
+def output_view(o: comparison.OutputReport) -> OutputReport:
+    """A comparison as it is sent."""
     first = (o.first, str(o.actual), str(o.expected)) if o.first is not None else (None, "", "")
     view = OutputReport(o.name, o.ok, o.max_abs, o.max_rel, o.max_ulp, o.mismatches, o.size, *first)
     return replace(view, nans=o.nans, infinities=o.infinities, pattern=o.pattern, picture=o.picture)

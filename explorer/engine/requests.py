@@ -23,6 +23,9 @@ class CompileRequest:
     are made once nothing else was asked for a moment. `until`, a stage or family, stops it earlier. `shown` names the
     stages whose listings are on the screen: with it, the others are printed after everything is compiled, and their
     stages come first without lines (`pending`), then with them.
+
+    `pipeline` are the passes that an MLIR file goes through, or a backend's own if that is not None: each is a text for
+    `builtin.module(...)`. `schedule` names the file of a schedule of the transform dialect, which is `schedule_text`.
     """
 
     path: str
@@ -42,6 +45,9 @@ class CompileRequest:
     values: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     config: int | None = None
+    pipeline: tuple[str, ...] | None = None
+    schedule: str = ""
+    schedule_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,18 @@ class RunRequest:
     values: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     config: int | None = None
+    pipeline: tuple[str, ...] | None = None
+    schedule: str = ""
+    schedule_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """Look for the operations that `question` is about, in the module that `compile` makes of an MLIR file. Answered by
+    `Answered`."""
+
+    compile: CompileRequest
+    question: str
 
 
 @dataclass(frozen=True, slots=True)

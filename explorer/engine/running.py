@@ -15,6 +15,7 @@ from explorer.engine.child import Abandoned, Channel
 from explorer.engine.loading import Loaded, LoadFailed, described, load, print_own_frames
 from explorer.engine.redefining import Redefined, in_config, info, with_values
 from explorer.engine.reporting import benched, checked, diagnosed, located, tuned
+from explorer.model.paths import is_mlir
 from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
 from mytriton import backends
 from mytriton.diagnostics import CompileError, MytritonError
@@ -50,7 +51,8 @@ class Worker:
             info = self._describe(job)
             self._channel.send(m.Described(job.generation, job.kernel, job.example, info, job.values, job.config))
         else:
-            self._channel.send(m.RunFinished(job.generation, self._run(job.request)))
+            run = self._run_module if is_mlir(job.request.path) else self._run
+            self._channel.send(m.RunFinished(job.generation, run(job.request)))
 
     # Loading
 
@@ -129,6 +131,11 @@ class Worker:
             self.worn_out = report.backend in _GPU
             print_own_frames(error, request.path)
             return replace(report, message=described(error))
+
+    def _run_module(self, request: m.RunRequest) -> RunReport:
+        from explorer.engine import mlir_running  # which kernels do without
+
+        return mlir_running.run(request, self._channel.enter)
 
     def _after(self, step: Step) -> None:
         self._channel.enter("run", f"running the example after stage '{step.stage}'")

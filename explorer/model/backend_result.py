@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from explorer.model.crashes import located
 from explorer.model.result import StageView
 
 
@@ -32,6 +33,11 @@ class Result:
         self.stages[stage.name] = stage
         if stage.ok and not stage.pending:
             self.good[stage.name], self.texts[stage.name] = stage, self.text
+        for name, found in self.stages.items():
+            if found.status == "crashed":  # its input may have come after it
+                given, emitted = self.given(name), self.given(next(iter(self._passes), name))
+                self.stages[name] = located(found, given.lines if given else (), emitted.lines if emitted else ())
+                break
 
     def listing(self, name: str) -> tuple[StageView | None, bool]:
         """The stage to show and whether it is stale: superseded by a compilation that did not get this far again.
@@ -47,11 +53,17 @@ class Result:
 
     def given(self, name: str) -> StageView | None:
         """The stage whose listing `name` works on; None for those that read the source."""
-        if name not in self.planned[3:]:  # source, tree and ssa come first
+        if name not in self.planned or name in ("source", "tree", "ssa", "mlir/parse"):  # which read the source
             return None
         before = self.planned[self.planned.index(name) - 1]
         found = self.stage(before)
         return self.good.get(before, found) if found is not None and found.pending else found
+
+    @property
+    def _passes(self) -> tuple[str, ...]:
+        """The stages that are passes of MLIR."""
+        own = (name for name in self.planned if name.split("/")[0] in ("mlir", "cpu"))
+        return tuple(name for name in own if not name.endswith(("/emit", "/parse")))
 
     def awaited(self, name: str) -> bool:
         """Whether a stage may still come from the compilation under way."""

@@ -26,3 +26,8 @@ def real(path: str | Path) -> Path:
         return Path(os.path.realpath(path))
     except OSError:
         return Path(path)
+
+
+def is_mlir(path: str | Path) -> bool:
+    """Whether a file is meant to be an MLIR module, not Python with kernels."""
+    return Path(path).suffix == ".mlir"

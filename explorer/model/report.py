@@ -24,7 +24,7 @@ def status_word(stage: StageView | None) -> str:
 def cause(stage: StageView) -> str:
     """Why a stage is not there, in one line."""
     error = next((d for d in stage.diagnostics if d.severity == "error"), None)
-    return f"{place(error)}{brief(stage)}" if error is not None and not stage.reason else brief(stage)
+    return f"{place(error)}{brief(stage)}" if error is not None else brief(stage)
 
 
 def place(diagnostic: DiagnosticView) -> str:

@@ -129,6 +129,19 @@ class StageView:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationView:
+    """An operation of an MLIR module (`mytriton.mlir.operations.Operation`); `line` is None if it has no place."""
+
+    name: str
+    line: int | None = None
+    column: int | None = None
+    within: tuple[str, ...] = ()
+    operands: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    maps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ParamView:
     """A kernel parameter as written; `default` and `annotation` are source text ('' if there is none)."""
 
@@ -281,7 +294,10 @@ class ChildFailure:
     @property
     def said(self) -> str:
         """The line of the log that says why native code ended the process, if there is one."""
-        return next((row for row in reversed(self.log) if row.startswith("LLVM ERROR: ") or "Assertion `" in row), "")
+        return next(
+            (row for row in reversed(self.log) if row.startswith(("LLVM ERROR: ", "error: ")) or "Assertion `" in row),
+            "",
+        )
 
     @property
     def explained(self) -> str:

@@ -82,7 +82,8 @@ class Session:
         """What every request says."""
         s = self.settings
         said = {"path": s.path, "text": self.text, "kernel": self.kernel, "example": self.example}
-        names = ("chip", "num_warps", "defines", "signature", "types", "values", "options", "config")
+        names: tuple[str, ...] = ("chip", "num_warps", "defines", "signature", "types", "values", "options", "config")
+        names += ("pipeline", "schedule", "schedule_text")
         return {**said, **{name: getattr(s, name) for name in names}}
 
     def _background(self, backend: str) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def _row(result: Result, name: str, stage: StageView | None) -> str:
         text = delta(result, stage) or _count(stage)
     else:
         error = next((d for d in stage.diagnostics if d.severity == "error"), None)
-        text = (place(error) if error is not None and not stage.reason else "") + brief(stage)
+        text = (place(error) if error is not None else "") + brief(stage)
     return f"{status_word(stage):<11}{stage.ms:8.1f} ms  {name}  {text}".rstrip()
 
 

@@ -202,7 +202,7 @@ class Comparing(KernelCommands):
         return next(found, "BLOCK=")
 
     def _pin_constexpr(self, answer: str) -> None:
-        from explorer.cli import defines
+        from explorer.given import defines
         from explorer.reading import BadInput
 
         try:

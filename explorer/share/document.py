@@ -1,9 +1,10 @@
 """What `--json` prints: every pane of the explorer as one JSON object.
 
 Always there: `schema` (a number: it is raised when a key goes or changes its meaning, not for new ones), `file`,
-`backend`, `chip`, `num_warps`, `kernel`, `example` (its label, or null), `signature`, `constexprs` (of `-D`), `config`
-(the number of `--config`, or null), `planned` (the names of all stages), `ok` (whether no stage failed), `versions` (of
-what took part, by package), `python`.
+`backend`, `chip`, `num_warps`, `kernel` (of an MLIR file the function), `example` (its label, or null), `signature`,
+`constexprs` (of `-D`), `config` (the number of `--config`, or null), `pipeline` (the passes of `--pipeline`, or null),
+`schedule` (the file of `--schedule`, or null), `planned` (the names of all stages), `ok` (whether no stage failed),
+`versions` (of what took part, by package), `python`.
 
 The rest are sections, which `--show` selects; a stage's name or family stands for the listings of these stages:
 
@@ -32,6 +33,8 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
                 "configs": [{"values": {name: value}, "num_warps", "num_stages"}]}]
     log         [what the child processes printed]
 
+`--query --json` prints {"schema", "file", "query", "found": [{"name", "line", "column",
+"within": [symbols], "operands": [types], "results": [types], "maps": [kinds of indexing maps]}]}.
 `--check --json`, and `--bench --json`, prints {"schema", "file", "ok", "runs": [{"kernel", "example", and as in run}]}.
 A bench is {"median", "p10", "q1", "q3", "p90" (seconds), "runs", "clock", "read", "written" (bytes), "flops" (by type),
 "programs", "counted", "reason", "peak_bandwidth", "peak_flops", "peak", and what follows: "bytes", "total_flops",
@@ -95,6 +98,8 @@ def document(
         "signature": result.signature,
         "constexprs": to_json(s.defines),
         "config": s.config,
+        "pipeline": list(s.pipeline) if s.pipeline is not None else None,
+        "schedule": s.schedule or None,
         "planned": list(result.planned),
         "ok": all(stage.ok or stage.status == "skipped" for stage in result.stages.values()),
         "versions": made.versions,

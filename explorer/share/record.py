@@ -11,6 +11,7 @@ from typing import Any
 from explorer.engine.messages import CompileRequest
 from explorer.model.backend_result import Result
 from explorer.model.past_runs import Entry, PastRuns
+from explorer.model.paths import is_mlir
 from explorer.model.result import ModuleInfo, RunReport, StageView
 from explorer.model.session import Session, Settings
 from mytriton.records import dataclass
@@ -54,6 +55,8 @@ class Record:
     log: tuple[str, ...] = ()
     label: str = ""
     config: int | None = None
+    pipeline: tuple[str, ...] | None = None
+    schedule: str = ""
 
     def build(self, backend: str) -> Build | None:
         """The build of a backend."""
@@ -73,6 +76,8 @@ class Record:
             signature=self.signature,
             execute=self.execute,
             config=self.config,
+            pipeline=self.pipeline,
+            schedule=self.schedule,
         )
 
 
@@ -112,6 +117,9 @@ def shared(session: Session, saved: bool = True, made: Made | None = None) -> Sh
 def command(session: Session) -> list[str]:
     """The command line that compiles the same again."""
     s, info = session.settings, session.kernel_info
+    if is_mlir(s.path):
+        passes = ["--pipeline", ",".join(s.pipeline)] if s.pipeline is not None else []
+        return ["mytriton-explore", s.path, *passes, *(["--schedule", s.schedule] if s.schedule else [])]
     words = ["mytriton-explore", s.path, "--backend", session.backend, "--chip", s.chip]
     if kernel := session.result.kernel or session.kernel:
         words += ["--kernel", kernel]
@@ -125,6 +133,8 @@ def command(session: Session) -> list[str]:
         words += ["-D", f"{name}={value!r}"]
     if s.signature:
         words += ["--signature", s.signature]
+    if s.pipeline is not None:
+        words += ["--pipeline", ",".join(s.pipeline)]
     return [*words, *([] if s.execute else ["--no-exec"])]
 
 
@@ -165,6 +175,8 @@ def recorded(session: Session, saved: bool = True) -> Record:
         tuple(session.log),
         session.label,
         s.config,
+        s.pipeline,
+        s.schedule,
     )
 
 

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 from mytriton.mlir import isolated
 from mytriton.mlir.jit import LOWERING, Function, Library, jit
-from mytriton.mlir.module import Module, Run, parse, read
+from mytriton.mlir.module import READ, Module, Run, parse, read
 from mytriton.mlir.objects import Object, objects
 from mytriton.mlir.operations import QUERIES, Operation, query, walk
 from mytriton.mlir.passes import Option, Pass, registered
-from mytriton.mlir.pipeline import PipelineError, Step, joined, steps
+from mytriton.mlir.pipeline import PipelineError, Step, command, joined, steps
 from mytriton.mlir.reproducing import reproducer
 from mytriton.mlir.schedule import apply
 
 __all__ = [
     "LOWERING",
     "QUERIES",
+    "READ",
     "Function",
     "Library",
     "Module",
@@ -34,6 +35,7 @@ __all__ = [
     "Run",
     "Step",
     "apply",
+    "command",
     "isolated",
     "jit",
     "joined",

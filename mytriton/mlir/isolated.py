@@ -18,6 +18,7 @@ from mytriton.backends.mlir.listing import Listings, link_lines
 from mytriton.diagnostics import Diagnostic
 from mytriton.mlir.module import Module, Run
 from mytriton.mlir.pipeline import Step
+from mytriton.mlir.schedule import Transform
 from mytriton.source import SourceUnit
 from mytriton.stage import Line, Stage
 
@@ -25,7 +26,7 @@ from mytriton.stage import Line, Stage
 _LAST_WORDS = 12
 
 
-def run(module: Module, pipeline: str | Sequence[Step], seconds: float | None = None) -> Run:
+def run(module: Module, pipeline: str | Sequence[Step | Transform], seconds: float | None = None) -> Run:
     """Run passes on a module in another process, which is ended after `seconds`. What is returned is what
     `module.run` returns, but complete; a stage the process died in is `crashed`, with its last words."""
     made = IsolatedRun(module.unit, pipeline, module.bytecode, seconds)
@@ -37,12 +38,16 @@ class IsolatedRun(Run):
     """See `run`. The stages come in while they are read."""
 
     def __init__(
-        self, unit: SourceUnit, pipeline: str | Sequence[Step], given: bytes = b"", seconds: float | None = None
+        self,
+        unit: SourceUnit,
+        pipeline: str | Sequence[Step | Transform],
+        given: bytes = b"",
+        seconds: float | None = None,
     ) -> None:
         self._seconds = seconds
         super().__init__(unit, pipeline, given)
 
-    def _made(self, unit: SourceUnit, names: Sequence[str]) -> Iterator[Stage]:
+    def _made(self, unit: SourceUnit, names: Sequence[str], with_code: bool = False) -> Iterator[Stage]:
         listings, lines = Listings(), self._native.source
         entering, words = names[0] if names else "mlir/parse", bytearray()
         with _child() as child, _ending(child, self._seconds) as late:

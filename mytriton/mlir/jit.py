@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mytriton.backends.mlir.run import native_stderr
 from mytriton.diagnostics import LaunchError, MytritonError
 from mytriton.mlir import memref
 from mytriton.mlir.module import Module
@@ -30,6 +31,18 @@ LOWERING = (
     "convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts"
 )
 
+#: From functions on tensors to functions on memrefs in row-major order, which `LOWERING` takes.
+BUFFERS = (
+    "one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map},"
+    "canonicalize,cse"
+)
+
+
+def has_tensors(module: Module) -> bool:
+    """Whether operations of a module are on tensors, or functions of it."""
+    with module.native() as native:
+        return "tensor<" in str(native)
+
 
 def jit(module: Module, pipeline: str = LOWERING, *, libraries: Sequence[str] = (), level: int = 3) -> Library:
     """Lower a module by a pipeline and compile it at an optimization level of LLVM (0 to 3). `libraries` are paths of
@@ -41,16 +54,27 @@ def jit(module: Module, pipeline: str = LOWERING, *, libraries: Sequence[str] = 
 class Library(Mapping[str, "Function"]):
     """The compiled functions of a module, by name. Their code lives as long as any of them."""
 
-    def __init__(self, module: Module, lowered: Module, libraries: Sequence[str] = (), level: int = 3) -> None:
+    def __init__(
+        self, module: Module, lowered: Module, libraries: Sequence[str] = (), level: int = 3, only: str = ""
+    ) -> None:
+        """`lowered` is what became of `module`, whose functions have their types from it; `only` names one of them."""
         from mlir.execution_engine import ExecutionEngine
 
+        found = signatures(module, only)
+        error, self.lowered = "", lowered
         with lowered.native() as native:
             if rest := _not_lowered(native):
                 raise MytritonError(f"these operations are not lowered to LLVM: {', '.join(rest)}")
-            self._engine = ExecutionEngine(native, opt_level=level, shared_libs=list(libraries))
-        self.lowered = lowered
-        found = signatures(module)
-        self._functions = MappingProxyType({name: Function(self._engine, s) for name, s in found.items()})
+            with native_stderr() as stderr:
+                try:
+                    self._engine = ExecutionEngine(native, opt_level=level, shared_libs=list(libraries))
+                    self._engine.raw_register_runtime(memref.COPY, ctypes.cast(memref.copy_function(), ctypes.c_void_p))
+                    functions = {name: Function(self._engine, s) for name, s in found.items()}
+                except RuntimeError as raised:
+                    error = str(raised)
+        if error:
+            raise MytritonError("\n".join(filter(None, ("LLVM cannot link the module:", error, stderr()))))
+        self._functions = MappingProxyType(functions)
 
     def __getitem__(self, name: str) -> Function:
         return self._functions[name]

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mytriton.backends.mlir.listing import Listings, link_lines, places
 from mytriton.backends.mlir.run import ModuleRun, mlir_available
-from mytriton.diagnostics import BackendUnavailable
+from mytriton.diagnostics import BackendUnavailable, Diagnostic
+from mytriton.mlir.code import CODE, code
+from mytriton.mlir.passes import hint
 from mytriton.mlir.pipeline import Step, steps
+from mytriton.mlir.schedule import ScheduleError, Transform, expanded, place
 from mytriton.records import dataclass
 from mytriton.source import SourceUnit, Span
 from mytriton.stage import Compilation, Line, Stage
@@ -59,50 +64,97 @@ class Module:
         native.operation.write_bytecode(out)
         return Module(self.unit, out.getvalue())
 
-    def run(self, pipeline: str | Sequence[Step]) -> Run:
-        """Run passes one by one on this module; see `Run`."""
-        return Run(self.unit, pipeline, self.bytecode)
+    def run(self, pipeline: str | Sequence[Step | Transform], schedule: Module | None = None) -> Run:
+        """Run passes one by one on this module, and the steps of a schedule; see `Run`."""
+        return Run(self.unit, pipeline, self.bytecode, schedule)
 
 
 class _Passes(ModuleRun):
-    """Findings stand at the column that MLIR says, as the text it read is the author's."""
+    """Findings stand at the column that MLIR says, as the text it read is the author's; `unit` 1 is the schedule."""
+
+    _before_schedule = b""
 
     def _span(self, where: str) -> Span | None:
         for row, column in places(where, {}):
             text = self.source[row - 1].text if row <= len(self.source) else ""
             word = _WORD.match(text, column - 1)
             return Span(row, column, row, word.end() + 1 if word else column + 1)
+        if at := place(where):
+            return Span(*at, at[0], at[1] + 1, unit=1)
         return None
+
+    def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:
+        found = super()._failure(stage, error, errors)
+        return replace(found, hint=hint(found.message, stage.partition("/")[2]))
+
+    def transform(self, step: Transform) -> None:
+        """Have the first steps of a schedule done, of which this is the last. All of them anew: the operations that
+        later steps are about are known to the schedule's handles only."""
+        from mlir import ir
+
+        if step.number == 0:
+            self._before_schedule = self.bytecode
+        module = ir.Module.parse(self._before_schedule)
+        try:
+            step.apply(module)
+        except ScheduleError as error:
+            self.reported.append(("ERROR", error.where, str(error)))
+            return
+        self.module = module
+        module.operation.verify()
 
 
 class Run(Compilation):
     """A module on its way through passes: stages `source`, `mlir/parse` and `mlir/<pass>`, each with its time, listing,
     operations and diagnostics, made as far as they are read. A failed pass ends them and keeps what came before.
 
+    The operations of a `schedule` are stages, too, in the place of the pass `transform-interpreter`, or else before all
+    passes. With `code` stages with the code that LLVM makes of the module follow (`mytriton.mlir.code`).
+
     A pass that kills the process kills this one: `isolated.run` does the same in another.
     """
 
-    def __init__(self, unit: SourceUnit, pipeline: str | Sequence[Step], given: bytes = b"") -> None:
+    def __init__(
+        self,
+        unit: SourceUnit,
+        pipeline: str | Sequence[Step | Transform],
+        given: bytes = b"",
+        schedule: Module | None = None,
+        code: bool = False,
+    ) -> None:
         """`given` is the module if it is not just what the text says. Raises `PipelineError` for a text that is no list
         of passes, and `BackendUnavailable` without MLIR."""
         if reason := mlir_available():
             raise BackendUnavailable(reason)
-        self.steps = steps(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
+        parts = steps(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
+        if schedule is not None:
+            parts = expanded([step for step in parts if isinstance(step, Step)], schedule)
+        self.steps: tuple[Step | Transform, ...] = parts
         self.given, self._bytecode = given, given
         names = stage_names(self.steps)
         self._native = _Passes(source_lines(unit.text), prefix="mlir", first="parse", given=given)
-        super().__init__(unit.name, (unit,), None, Target(backend="mlir"), (*READ, *names), self._made(unit, names))
+        scheduled = next((step.schedule for step in parts if isinstance(step, Transform)), None)
+        units = (unit,) if scheduled is None else (unit, scheduled.unit)
+        planned = (*READ, *names, *(CODE if code else ()))
+        super().__init__(unit.name, units, None, Target(backend="mlir"), planned, self._made(unit, names, code))
 
-    def _made(self, unit: SourceUnit, names: Sequence[str]) -> Iterator[Stage]:
+    def _made(self, unit: SourceUnit, names: Sequence[str], with_code: bool = False) -> Iterator[Stage]:
         lines = self._native.source
         yield Stage("source", "source", "mlir", artifact=unit.text, make_lines=lambda: lines)
-        passes = [(n.removeprefix("mlir/"), s.pipeline) for n, s in zip(names, self.steps, strict=True)]
+        passes = [(n.removeprefix("mlir/"), self._doer(s)) for n, s in zip(names, self.steps, strict=True)]
         before: dict[str, int] = {}
+        codes: list[bytes] = []
         for stage in self._native.stages(passes):
             after = operations(self._native.module) if stage.ok else before
-            stage.stats = {"ops": sum(after.values()), "before": sum((before or after).values())}
+            stage.stats = {"ops": sum(after.values()), "ops before": sum((before or after).values())}
             before, self._bytecode = after, self._native.bytecode
+            codes.append(self._bytecode)
             yield stage
+        if with_code and not self._native.failed:
+            yield from code(codes, lines, self._native.listings)
+
+    def _doer(self, step: Step | Transform) -> str | Callable[[], None]:
+        return step.pipeline if isinstance(step, Step) else partial(self._native.transform, step)
 
     @property
     def bytecode(self) -> bytes:
@@ -154,11 +206,11 @@ def source_lines(text: str) -> list[Line]:
     return [Line(row, _span(row, number)) for number, row in enumerate(rows, 1)]
 
 
-def stage_names(passes: Sequence[Step]) -> tuple[str, ...]:
+def stage_names(passes: Sequence[Step | Transform], prefix: str = "mlir") -> tuple[str, ...]:
     """The stage of each pass: `mlir/` and where it runs; the second of one name is `... (2)`."""
     names: list[str] = []
     for step in passes:
-        name = base = f"mlir/{Step(step.name, '', step.nest).pipeline}"
+        name = base = f"{prefix}/{step.title}"
         count = 1
         while name in names:
             count += 1

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from mytriton.mlir.module import Module
+from typing import TYPE_CHECKING, Any
+
 from mytriton.records import dataclass
+
+if TYPE_CHECKING:
+    from mytriton.mlir.module import Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +23,26 @@ class Object:
 
 def objects(module: Module) -> list[Object]:
     """All objects, in order; none before `gpu-module-to-binary` has run."""
+    with module.native() as native:
+        return objects_of(native)
+
+
+def objects_of(native: Any) -> list[Object]:
+    """All objects of a native module, under its context."""
     from mlir import ir
     from mlir.dialects import gpu
 
     found: list[Object] = []
-    with module.native() as native:
-        for view in native.body.operations:
-            op = view.operation
-            if op.name != "gpu.binary":
-                continue
-            symbol = str(op.attributes["sym_name"]).strip('"')
-            for attribute in ir.ArrayAttr(op.attributes["objects"]):
-                native_object = gpu.ObjectAttr(attribute)
-                format_ = str(gpu.CompilationTarget(native_object.format)).rpartition(".")[2].lower()
-                code = bytes(native_object.object)
-                if format_ == "assembly":
-                    code = code.rstrip(b"\0")
-                found.append(Object(symbol, format_, str(native_object.target), code))
+    for view in native.body.operations:
+        op = view.operation
+        if op.name != "gpu.binary":
+            continue
+        symbol = str(op.attributes["sym_name"]).strip('"')
+        for attribute in ir.ArrayAttr(op.attributes["objects"]):
+            native_object = gpu.ObjectAttr(attribute)
+            format_ = str(gpu.CompilationTarget(native_object.format)).rpartition(".")[2].lower()
+            code = bytes(native_object.object)
+            if format_ == "assembly":
+                code = code.rstrip(b"\0")
+            found.append(Object(symbol, format_, str(native_object.target), code))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -44,6 +45,22 @@ class Pass:
 def registered() -> Mapping[str, Pass]:
     """All passes by name, in alphabetical order. Takes about 20 ms once; raises ImportError without the bindings."""
     return MappingProxyType({p.name: p for p in parse(_printed())})
+
+
+def hint(error: str, name: str) -> str:
+    """What to write instead, where MLIR refuses the pass `name`: the nearest one, where it runs, or its options."""
+    if re.search(r"unable to schedule pass .* intended to run on 'builtin.module'", error):
+        return f"nest it in the operation that it works on, such as func.func({name})"
+    if found := re.search(r"'([^']+)' does not refer to a registered pass", error):
+        near = get_close_matches(found[1], registered(), 3, 0.6)
+        return f"did you mean {' or '.join(near)}?" if near else ""
+    if found := re.search(r"restricted to '([^']+)' on a PassManager.*\n.*failed to add `([^`]+)`", error):
+        return f"write {found[1]}({found[2]})"
+    if (found := re.search(r"failed to add `([^`]+)` with options", error)) and found[1] in registered():
+        named = registered()[found[1]]
+        options = ", ".join(f"{o.name}={'|'.join(o.values) or o.type or '<bool>'}" for o in named.options)
+        return f"{found[1]} has the options {options}" if options else f"{found[1]} has no options"
+    return ""
 
 
 def parse(text: str) -> Iterator[Pass]:

@@ -9,6 +9,7 @@ Infrastructure").
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from mytriton.diagnostics import MytritonError
@@ -37,6 +38,11 @@ class Step:
     column: int = 1
 
     @property
+    def title(self) -> str:
+        """What its stage is called: the pass and where it runs."""
+        return Step(self.name, "", self.nest).pipeline
+
+    @property
     def pipeline(self) -> str:
         """What to run inside `builtin.module(...)`."""
         text = f"{self.name}{{{self.options}}}" if self.options else self.name
@@ -54,6 +60,16 @@ def steps(text: str) -> tuple[Step, ...]:
 def joined(parts: tuple[Step, ...]) -> str:
     """The pipeline of these passes, as `mlir-opt --pass-pipeline` takes it; neighbours in the same nest share it."""
     return f"{_ROOT}({_joined([(part.nest, part) for part in parts])})"
+
+
+def command(path: str, parts: tuple[Step, ...], schedule: str = "") -> str:
+    """The line for a shell that has MLIR's own tool run these passes on a file; `schedule` is the file of one that is
+    applied in the place of `transform-interpreter`, or else first."""
+    if schedule:
+        load = Step("transform-preload-library", f"transform-library-paths={schedule}")
+        named = any(step.name == "transform-interpreter" for step in parts)
+        parts = (load, *(() if named else (Step("transform-interpreter"),)), *parts)
+    return shlex.join(["mlir-opt", path, f"--pass-pipeline={joined(parts)}"])
 
 
 def _joined(parts: list[tuple[tuple[str, ...], Step]]) -> str:

@@ -101,9 +101,9 @@ class Signature:
     result: Type | None
 
 
-def signatures(module: Module) -> dict[str, Signature]:
-    """Those of the functions that have a body and are not private; raises `MytritonError` for a type that no argument
-    here can be."""
+def signatures(module: Module, only: str = "") -> dict[str, Signature]:
+    """Those of the functions that have a body and are not private, or of one alone; raises `MytritonError` for a type
+    that no argument here can be."""
     from mlir import ir
 
     found: dict[str, Signature] = {}
@@ -115,6 +115,8 @@ def signatures(module: Module) -> dict[str, Signature]:
             if "sym_visibility" in op.attributes and str(op.attributes["sym_visibility"]) == '"private"':
                 continue
             name = ir.StringAttr(op.attributes["sym_name"]).value
+            if only not in ("", name):
+                continue
             type_ = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
             results = [_type(t, f"result of `{name}`") for t in type_.results]
             if len(results) > 1:

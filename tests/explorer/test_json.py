@@ -48,6 +48,8 @@ ALWAYS = [
         "signature",
         "constexprs",
         "config",
+        "pipeline",
+        "schedule",
         "planned",
     ),
     *("ok", "versions", "python"),

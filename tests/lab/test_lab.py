@@ -59,7 +59,7 @@ def test_every_pass_is_a_stage():
         ("mlir/canonicalize (2)", "no change"),
     ]
     before, after = run.stages[2], run.stages[3]
-    assert (after.stats["before"], after.stats["ops"]) == (before.stats["ops"], before.stats["ops"] + 3)
+    assert (after.stats["ops before"], after.stats["ops"]) == (before.stats["ops"], before.stats["ops"] + 3)
     assert "cf.cond_br" in after.text
     assert "scf.for" not in after.text
     # What the multiplication became leads to the row it was read from.
@@ -183,6 +183,39 @@ def test_a_schedule_is_a_module_of_its_own():
     with pytest.raises(CompileError, match="the schedule failed") as error:
         mlir.apply(module, mlir.parse(SCHEDULE.replace("linalg.matmul", "func.func")))
     assert "only ops implementing TilingInterface are supported" in str(error.value)
+
+
+def test_a_schedule_is_stepped():
+    module, schedule = mlir.parse(GENERIC), mlir.parse(SCHEDULE)
+    run = module.run("cse,transform-interpreter,canonicalize", schedule).run()
+    assert [(s.name, s.status) for s in run.stages[2:]] == [
+        ("mlir/cse", "no change"),
+        ("mlir/transform.structured.match", "no change"),
+        ("mlir/transform.structured.tile_using_for", "ok"),
+        ("mlir/canonicalize", "ok"),
+    ]
+    assert [s.name for s in module.run("cse", schedule).run().stages[2:]] == [
+        "mlir/transform.structured.match",
+        "mlir/transform.structured.tile_using_for",
+        "mlir/cse",
+    ]
+    assert mlir.command("x y.mlir", mlir.steps("func.func(cse)"), "s.mlir") == (
+        "mlir-opt 'x y.mlir' '--pass-pipeline=builtin.module(transform-preload-library{transform-library-paths=s.mlir},"
+        "transform-interpreter,func.func(cse))'"
+    )
+
+
+def test_arrays_of_other_strides_are_copied():
+    text = """\
+func.func @f(%a: memref<4x6xf32, strided<[?, ?]>>, %b: memref<4x6xf32, strided<[?, ?]>>) {
+  memref.copy %a, %b : memref<4x6xf32, strided<[?, ?]>> to memref<4x6xf32, strided<[?, ?]>>
+  return
+}
+"""
+    a, b = np.arange(24, dtype=np.float32).reshape(4, 6), np.zeros((6, 8), np.float32)
+    mlir.jit(mlir.parse(text))["f"](a, b.T[2:6])
+    assert np.array_equal(b.T[2:6], a)
+    assert b.sum() == a.sum()
 
 
 def test_all_passes_with_their_options():

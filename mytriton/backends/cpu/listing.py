@@ -15,14 +15,19 @@ from mytriton.stage import Line
 _ASM_LINE = re.compile(r"^; -:(\d+)$")
 
 
-def objdump() -> str | None:
-    """The path of `llvm-objdump`, from the package beside the bindings or from PATH; None if there is none."""
+def tool(name: str) -> str | None:
+    """The path of one of LLVM's programs, from the package beside the bindings or from PATH; None if there is none."""
     package = importlib.util.find_spec("llvm")
     for folder in (package.submodule_search_locations or ()) if package is not None else ():
-        path = Path(folder) / "bin" / "llvm-objdump"
+        path = Path(folder) / "bin" / name
         if path.exists():
             return str(path)
-    return shutil.which("llvm-objdump")
+    return shutil.which(name)
+
+
+def objdump() -> str | None:
+    """The path of `llvm-objdump`; None if there is none."""
+    return tool("llvm-objdump")
 
 
 def asm_lines(tool: str, code: bytes, source: Sequence[Line]) -> list[Line]:

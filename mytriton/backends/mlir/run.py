@@ -116,12 +116,14 @@ class ModuleRun:
         self.context: Any = None
         self.module: Any = None
         self._seconds = seconds
-        self._reported: list[tuple[str, str, str]] = []
+        #: Severity, location and message of what the step at hand has reported.
+        self.reported: list[tuple[str, str, str]] = []
         self._bytecode = b""
         self.listings = Listings()
 
-    def stages(self, passes: Sequence[tuple[str, str]]) -> Iterator[Stage]:
-        """`prefix/<first>`, then one stage for each (name, pipeline): the pipeline is that of `builtin.module(...)`.
+    def stages(self, passes: Sequence[tuple[str, str | Callable[[], None]]]) -> Iterator[Stage]:
+        """`prefix/<first>`, then one stage for each (name, pipeline): the pipeline is that of `builtin.module(...)`, or
+        a function that changes `module` under `context`.
 
         Ends after a failed stage, whose diagnostics name the stage and carry the span of the operation at fault.
         """
@@ -159,17 +161,20 @@ class ModuleRun:
         stage.seconds = self._seconds + clock.seconds
         return stage
 
-    def _pass(self, name: str, pipeline: str) -> Stage:
+    def _pass(self, name: str, pipeline: str | Callable[[], None]) -> Stage:
         from mlir.passmanager import PassManager
+
+        def run() -> None:
+            PassManager.parse(f"builtin.module({pipeline})").run(self.module.operation)
 
         stage = Stage(f"{self.prefix}/{name}", "text", "mlir")
         before = self._bytecode
         with Clock() as clock:
-            self._guarded(stage, lambda: PassManager.parse(f"builtin.module({pipeline})").run(self.module.operation))
+            self._guarded(stage, pipeline if callable(pipeline) else run)
         stage.seconds = clock.seconds
         if self.failed:  # show what the pass was given; what it left behind may not even print
             self._bytecode = before
-            errors = [(where, message) for severity, where, message in self._reported if severity == "ERROR"]
+            errors = [(where, message) for severity, where, message in self.reported if severity == "ERROR"]
             if errors:
                 stage.culprit = failing_row(self.listings.text(before), *errors[0])
         else:
@@ -183,16 +188,16 @@ class ModuleRun:
         """Run a native step; record its diagnostics in the stage and, if it worked, the module it left."""
         from mlir import ir
 
-        self._reported.clear()
+        self.reported.clear()
         error = ""
         with self.context, native_stderr() as stderr:
             try:
                 action()
             except (ir.MLIRError, ValueError) as raised:  # ValueError: a pipeline that does not parse
                 error = str(raised)
-        errors = [r for r in self._reported if r[0] == "ERROR"]
+        errors = [r for r in self.reported if r[0] == "ERROR"]
         self.failed = bool(error or errors)
-        found = [self._warning(stage.name, *r) for r in self._reported if r[0] == "WARNING"]
+        found = [self._warning(stage.name, *r) for r in self.reported if r[0] == "WARNING"]
         if stderr():
             found.append(Diagnostic("MT602", stderr(), severity="note", stage=stage.name))
         if self.failed:
@@ -208,7 +213,7 @@ class ModuleRun:
     def _report(self, diagnostic: Any) -> bool:
         # Plain strings only: the native object dies when this returns.
         where, message = str(diagnostic.location), diagnostic.message
-        self._reported.append((diagnostic.severity.name, where, message))
+        self.reported.append((diagnostic.severity.name, where, message))
         return True
 
     def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:

@@ -1,0 +1,54 @@
+"""The options about passes: of an MLIR module, or in place of a backend's own."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from explorer.model.paths import is_mlir
+from explorer.reading import BadInput, Misused, read_source
+
+if TYPE_CHECKING:
+    from explorer.cli import Options
+
+#: The backends that are made of MLIR passes.
+WITH_PASSES = ("mlir", "cpu")
+
+
+def with_passes(options: Options, found: Namespace) -> Options:
+    """The options with passes and schedule; raises `BadInput` for what does not go together."""
+    module = is_mlir(options.path)
+    if not module and (wrong := [name for name in ("schedule", "query") if getattr(found, name)]):
+        raise BadInput(f"--{wrong[0]} is about an MLIR module; {options.path} is none, whose name ends in .mlir")
+    if module:
+        _check(found)
+        options = replace(options, backend="mlir")
+    pipeline: tuple[str, ...] | None = None
+    if found.pipeline is not None:
+        if options.backend not in WITH_PASSES:
+            raise BadInput(f"--pipeline: backend {options.backend} has no MLIR passes; give --backend mlir or cpu")
+        from mytriton.mlir.pipeline import PipelineError, steps  # numpy comes with it
+
+        try:
+            pipeline = tuple(step.pipeline for step in steps(found.pipeline))
+        except PipelineError as error:
+            raise BadInput(f"--pipeline: {error}") from None
+    text = read_source(found.schedule) if found.schedule else ""
+    return replace(options, pipeline=pipeline, schedule=found.schedule, schedule_text=text)
+
+
+def _check(found: Namespace) -> None:
+    """Of an MLIR module there is nothing to specialize."""
+    if found.backend not in (None, "mlir"):
+        raise BadInput(f"--backend {found.backend}: an MLIR module goes through --pipeline; leave --backend away")
+    given = {
+        "--chip": found.chip,
+        "--num-warps": found.num_warps,
+        "--signature": found.signature,
+        "--config": found.config,
+        "--compare": found.compare,
+        "--tune": found.tune,
+    }
+    if wrong := [name for name, value in given.items() if value]:
+        raise Misused(f"{wrong[0]} is about kernels, which an MLIR module has none of; leave it away")

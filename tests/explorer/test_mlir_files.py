@@ -1,0 +1,207 @@
+"""MLIR files without a screen: passes, schedules, questions, runs, reproducers, and pipelines that fail."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer.__main__ import main
+from explorer.engine import messages as m
+from explorer.engine import mlir_files, mlir_running
+from explorer.engine.client import Engine
+from explorer.model.session import Session, Settings
+from mytriton.mlir.pipeline import steps
+from tests.explorer.engine_harness import MakeEngine, Recorder
+from tests.lab.failing import FAILING, Failing
+from tests.lab.modules import GENERIC, SAXPY, SCHEDULE
+
+pytest.importorskip("mlir.ir", reason="the MLIR bindings are not installed")
+
+#: From `SAXPY` to the LLVM dialect.
+LOWERED = (
+    "func.func(llvm-request-c-wrappers),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
+    "convert-arith-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts"
+)
+
+
+#: A schedule that says of an index what is not true: it is not below 4.
+PROMISED = """\
+func.func @f(%x: memref<8xf32>) {
+  %zero = arith.constant 0 : index
+  affine.for %i = 0 to 8 {
+    %j = arith.addi %i, %zero : index
+    %k = affine.min affine_map<(d) -> (d, 5)>(%j)
+    %0 = memref.load %x[%k] : memref<8xf32>
+    memref.store %0, %x[%i] : memref<8xf32>
+  }
+  return
+}
+"""
+PROMISE = """\
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op) {
+    %least = transform.structured.match ops{["affine.min"]} in %root : (!transform.any_op) -> !transform.any_op
+    %index = transform.structured.match ops{["arith.addi"]} in %root : (!transform.any_op) -> !transform.any_op
+    transform.affine.simplify_bounded_affine_ops %least with [%index : !transform.any_op] within [0] and [4]
+        : !transform.any_op
+    transform.yield
+  }
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("saxpy", SAXPY), ("generic", GENERIC), ("schedule", SCHEDULE)):
+        (tmp_path / f"{name}.mlir").write_text(text)
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> str:
+    assert main(argv) == code
+    return capsys.readouterr().out
+
+
+def test_every_pass_of_a_file_is_a_stage(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    out = printed(capsys, "saxpy.mlir", "--json", "--show", "stages,llvm,asm", "--pipeline", f"canonicalize,{LOWERED}")
+    found = json.loads(out)
+    stages = {stage["name"]: stage for stage in found["stages"]}
+    assert found["planned"] == list(stages)
+    assert found["pipeline"] == ["canonicalize", *(step.pipeline for step in steps(LOWERED))]
+    assert stages["mlir/canonicalize"]["status"] == "no change"
+    assert stages["mlir/convert-scf-to-cf"]["ops"] == {"before": 27, "after": 33}
+    assert stages["ptx"]["cause"] == "the module holds no device code"
+    row = next(i for i, text in enumerate(SAXPY.split("\n"), 1) if "arith.mulf" in text)
+    for name, text in (("llvm", "fmul float"), ("llvm/O3", "fmul <"), ("asm", "mulss")):
+        lines = [line["line"] for line in stages[name]["lines"] if text in line["text"]]
+        assert set(lines) == {row}, name
+
+
+def test_a_step_of_a_schedule_that_fails(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    Path("bad.mlir").write_text(SCHEDULE.replace("linalg.matmul", "linalg.generic"))
+    argv = ("--pipeline", "cse,transform-interpreter,canonicalize", "--schedule", "bad.mlir", "--reproduce", "again")
+    assert main(["generic.mlir", *argv]) == 0
+    said = capsys.readouterr()
+    cause = "too many tiles provided, expected at most 2 found 3 (bad.mlir:4:12)"
+    assert said.err == f"stage 'mlir/transform.structured.tile_using_for' failed: {cause}\n"
+    done = subprocess.run(shlex.split(said.out), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert '"schedule":4:12' in done.stderr
+    assert "too many tiles provided" in done.stderr
+
+
+def test_questions_about_a_file(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    out = printed(capsys, "generic.mlir", "--query", "reductions")
+    assert out.splitlines()[0] == (
+        "generic.mlir:14:10: linalg.generic in @summed: (tensor<4x8xf32>, tensor<4xf32>) -> (tensor<4xf32>)"
+        "  maps: identity, broadcast"
+    )
+    passes = ("--pipeline", "linalg-generalize-named-ops")
+    found = json.loads(printed(capsys, "generic.mlir", "--query", "linalg.generic", "--json", *passes))["found"]
+    assert [(o["name"], o["line"], o["within"]) for o in found] == [
+        ("linalg.generic", 6, ["added"]),
+        ("linalg.generic", 14, ["summed"]),
+        ("linalg.generic", 19, ["summed"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["k.py", "--query", "casts"], "--query is about an MLIR module; k.py is none, whose name ends in .mlir"),
+        (["k.py", "--pipeline", "cse"], "--pipeline: backend cuda has no MLIR passes; give --backend mlir or cpu"),
+        (["saxpy.mlir", "--pipeline", "a(b"], "--pipeline: `(` is never closed\na(b\n ^"),
+        (["saxpy.mlir", "--num-warps", "2"], "--num-warps is about kernels, which an MLIR module has none of"),
+        (["saxpy.mlir", "--backend", "cpu"], "--backend cpu: an MLIR module goes through --pipeline"),
+        (["saxpy.mlir", "--schedule", "schedul.mlir"], "schedul.mlir does not exist; did you mean schedule.mlir?"),
+    ],
+)
+def test_what_does_not_go_together(
+    capsys: pytest.CaptureFixture[str], folder: Path, argv: list[str], message: str
+) -> None:
+    Path("k.py").write_text("")
+    assert main([*argv, "--stages"] if "--query" not in argv else argv) == 2
+    assert capsys.readouterr().err.startswith(f"mytriton-explore: {message}")
+
+
+def test_functions_that_can_be_run() -> None:
+    array = "memref<2x?xf32, strided<[?, 1]>>"
+    text = f"func.func private @p(%a: f32)\nfunc.func @q(%a: {array} {{llvm.noalias}}, %n: index) {{\n}}\n"
+    (info,) = mlir_files.module_info(text, "x.mlir").kernels
+    assert (info.name, info.line) == ("q", 2)
+    assert info.examples[0].label == "q(size=64, n=2)"
+    assert [p.annotation for p in info.params] == [array, "index"]
+
+
+def ran(text: str, function: str, *passes: str, **fields: object) -> mlir_running.RunReport:
+    request = m.RunRequest("x.mlir", text, function, "mlir", pipeline=passes, **fields)  # type: ignore[arg-type]
+    return mlir_running.run(request, lambda stage, doing: None)
+
+
+def test_a_run_compares_with_the_module_without_the_passes() -> None:
+    report = ran(SAXPY, "saxpy", "canonicalize", "func.func(convert-scf-to-cf)", defines={"size": 100, "a": 3.0})
+    assert (report.ok, report.example) == (True, "saxpy(size=100, a=3.0)")
+    assert [(o.name, o.size, o.mismatches) for o in report.outputs] == [("x", 100, 0), ("y", 100, 0)]
+    several = ran(GENERIC, "summed", schedule="s.mlir", schedule_text=SCHEDULE)
+    assert [o.name for o in several.outputs] == ["a", "b", "c", "d", "result 0", "result 1"]
+    assert several.ok
+    assert ran(SAXPY, "saxpy", "nope").message == "it does not compile"
+    located = ran(PROMISED, "f", "cse", schedule="s.mlir", schedule_text=PROMISE, every_stage=True)
+    assert [(step.stage, step.ok) for step in located.steps] == [
+        ("mlir/transform.structured.match", True),
+        ("mlir/transform.structured.match (2)", True),
+        ("mlir/transform.affine.simplify_bounded_affine_ops", False),
+    ]
+    assert located.steps[-1].text.startswith("x: 2 of 8 differ, the first at [6]: ")
+
+
+async def test_pipelines_that_fail(make_engine: MakeEngine, recorder: Recorder, tmp_path: Path) -> None:
+    """Each is told of with its pass, its operation's row and its cause; nothing else ends, and it can be run again."""
+    engine = await make_engine()
+    again = {"illegal operation", "abort: no instruction"}
+    commands: dict[str, str] = {}
+    for name, failing in FAILING.items():
+        session = await compiled(engine, recorder, failing)
+        stage = session.result.failed
+        assert stage is not None, name
+        error = next(d for d in stage.diagnostics if d.severity == "error")
+        assert (stage.name, stage.status == "crashed") == (failing.stage, bool(failing.died)), name
+        assert failing.cause in error.message, name
+        assert failing.died in error.message, name
+        assert failing.hint in error.hint, name
+        assert error.line == failing.line, name
+        if name in again:
+            request = session.compile_request((), ())
+            to = str(tmp_path / name.replace(" ", "-"))
+            done = await recorder.wait(
+                m.Reproduced, generation=engine.reproduce(m.ReproduceRequest(request, stage.name, to, error.message))
+            )
+            assert done.error == "", name
+            commands[name] = to
+    for name, to in commands.items():
+        run = subprocess.run([sys.executable, f"{to}/rerun.py"], capture_output=True, text=True, check=False)
+        assert run.returncode == (-6 if "SIGABRT" in FAILING[name].died else 1), name
+        assert FAILING[name].cause in run.stderr, name
+
+
+async def compiled(engine: Engine, recorder: Recorder, failing: Failing) -> Session:
+    """A session that has compiled it, with the listings that came after a child died."""
+    pipeline = tuple(step.pipeline for step in steps(failing.pipeline))
+    session = Session(Settings("x.mlir", backend="mlir", pipeline=pipeline), failing.text)
+    generation = engine.compile(session.compile_request((), ()))
+    session.compiling(generation)
+    await recorder.wait(m.CompileFinished, generation=generation)
+    while True:
+        for event in recorder.events:
+            if getattr(event, "generation", None) == generation:
+                session.handle(event)
+        if not any(stage.pending for stage in session.result.stages.values()):
+            return session
+        await asyncio.sleep(0.05)
