@@ -19,7 +19,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Op
 from mytriton.ir.functions import FUNCTIONS
 from mytriton.ir.rounding import odd_float32
-from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.types import FLOAT8_LARGEST, PointerType, ScalarType, bf16, element_of, i1, shape_of
 
 Array = npt.NDArray[Any]
@@ -204,6 +204,7 @@ def _partial_reduce(op: PartialReduce, source: Array) -> Array:
 
 EVALUATE: dict[type[Op], Callable[..., Any]] = {
     Convert: lambda op, source: source,
+    Finish: lambda op, source: source,
     PartialReduce: _partial_reduce,
     ops.Constant: _constant,
     ops.Cast: _cast,

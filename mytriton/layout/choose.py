@@ -17,6 +17,7 @@ from mytriton.ir.core import Effect, Func, Op, Value
 from mytriton.ir.ops import functions
 from mytriton.ir.ops.control import yielded
 from mytriton.layout import mma, warpgroup
+from mytriton.layout.dots import runs_along
 from mytriton.layout.layout import Layout, blocked
 from mytriton.layout.routes import SHARED_BYTES
 from mytriton.records import dataclass
@@ -158,7 +159,10 @@ class Choice:
     def instruction(self, op: ops.Dot) -> mma.Instruction | None:
         """The instruction of tensor cores for a product, if they do it."""
         found = mma.chosen(op, self._target, SHARED_BYTES)
-        return found and (warpgroup.chosen(op, self._target) or found)
+        if found is None:
+            return None
+        lhs, rhs = (self.of([v], shape_of(v.type)) for v in (op.lhs, op.rhs))
+        return warpgroup.chosen(op, self._target, runs_along(lhs, True) and runs_along(rhs, False)) or found
 
     def _best(self, values: Iterable[Value], shape: tuple[int, ...]) -> Layout | None:
         found = list(dict.fromkeys(self.homes[v] for v in values if v in self.homes and shape_of(v.type) == shape))
@@ -222,16 +226,21 @@ class Choice:
     def _decide(self, slot: _Slot, layout: Layout) -> None:
         self.homes.update((member, layout) for member in slot.members)
 
+    def _unknown(self, values: Iterable[Value]) -> bool:
+        return any(v not in self.cheap and v not in self.homes for v in values)
+
     def _home(self, op: Op) -> Layout | None:
         """Where the result of an operation is made; None while that depends on a slot that is not decided."""
         blocks = block_operands(op)
-        unknown = any(v not in self.cheap and v not in self.homes for v in blocks)
+        unknown = self._unknown(blocks)
         match op:
             case ops.Pick():
                 return None if unknown else picked_layout(self.of(blocks, shape_of(op.source.type)), op)
             case ops.Gather():
                 ready = op.index in self.cheap or op.index in self.homes
                 return self.of([op.index], shape_of(op.index.type)) if ready else None
+            case ops.Dot() if warpgroup.depends(op, self._target) and self._unknown((op.lhs, op.rhs)):
+                return None
             case ops.Dot() if (instruction := self.instruction(op)) is not None:
                 return mma.sums(shape_of(op.result.type), instruction, self._target.num_warps, self._by_rows)
             case ops.Dot() | ops.Histogram() | ops.Atomic():

@@ -15,13 +15,13 @@ from typing import TypeAlias
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Effect, Func, Op, Value
 from mytriton.layout.layout import Layout, Map
-from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.program import Exchange, Item, Nested, Segment
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.records import dataclass
 from mytriton.types import shape_of
 
-_Moves = (Convert, PartialReduce, ops.Dot, ops.Pick, ops.Gather, ops.Histogram, ops.InlineAsm)
+_Moves = (Convert, PartialReduce, ops.Dot, Finish, ops.Pick, ops.Gather, ops.Histogram, ops.InlineAsm)
 _Exchange = (*_Moves, AsyncCommit, AsyncWait, Staged)
 _Structured = (ops.For, ops.While, ops.If)
 

@@ -113,7 +113,7 @@ def is_staged(op: ops.Dot, side: str) -> bool:
 def _swizzled(op: ops.Dot, shape: tuple[int, ...], layout: Layout, depth: int, lhs: bool, start: int) -> Factor:
     """A factor for tensor cores."""
     (*batch, rows, columns), size, of = shape, factor_bytes(op), instruction(op)
-    along = (_side_by_side(layout) == 1) == lhs
+    along = runs_along(layout, lhs)
     (low, high), side = _split(columns if lhs else rows, depth), _bits(rows if lhs else columns)
     apart = tuple(1 << i for i in range(len(high)))
     # What is side by side, and the axis that counts rows of it.
@@ -140,11 +140,12 @@ def loads_matrices(size: int, along: bool) -> bool:
     return size == 2 or (along and size < 8)
 
 
-def _side_by_side(layout: Layout) -> int:
-    """The axis along which threads hold neighbours: 1 for the last, 0 for the one before it."""
-    ends = {1: 1, layout.shape[-1]: 0}
+def runs_along(layout: Layout, lhs: bool) -> bool:
+    """Whether neighbours along the depth are side by side where a factor has a layout: they are of the axis along which
+    threads hold neighbours, the last one or the one before."""
+    ends = {1: True, layout.shape[-1]: False}
     held = (entry for entries in layout.map for entry in entries)
-    return next((ends[e] for e in held if e in ends), 1)
+    return next((ends[e] for e in held if e in ends), True) == lhs
 
 
 def _swizzle(row_bytes: int, size: int, together: int) -> list[int]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ from mytriton.ir.core import Op
 from mytriton.layout.dots import DotPlan, dot_plan, factor_bytes
 from mytriton.layout.layout import Layout
 from mytriton.layout.mma import fragments, instruction, tiles
-from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.program import Exchanged, Item
 from mytriton.layout.routes import (
     BitMap,
@@ -52,9 +53,11 @@ def positions(layout: Layout, warp: int) -> Array:
 
 class Buffer:
     """The shared memory of one program, `size` bytes. Pointers, which are 8 bytes on a GPU but carry their base here,
-    have one of their own."""
+    have one of their own. `begun` are the products of each warp that are not finished: their sums, and what adds to
+    them."""
 
     def __init__(self, size: int) -> None:
+        self.begun: dict[int, list[tuple[Array, Callable[[], Array]]]] = {}
         self._data = np.zeros(-(-size // 16) * 16, np.uint8)
         self._pointers = np.zeros(size // 8, POINTER)
 
@@ -83,6 +86,10 @@ def exchange(
     lanes, held, source = np.arange(LANES), rows[0], layouts[0]
     if isinstance(op, ops.Dot):
         return (yield from _product(op, rows, layouts, result, warp, buffer, staged))
+    if isinstance(op, Finish):
+        for sums, multiplied in buffer.begun.pop(warp, ()):
+            sums[...] = multiplied()
+        return held
     if not (isinstance(op, Convert) and op.owned):
         _agree(op, held, held[:, lanes & ~source.free_bits()[1]])
     if isinstance(op, PartialReduce):
@@ -139,6 +146,11 @@ def _product(
             cells[factor.start + bits_of(factor.slot, where)[now]] = held[now]
         if put:
             yield op
+        if op.begun:
+            sums = np.full_like(total, np.nan if total.dtype.kind == "f" else -1)  # nothing to be relied on
+            later = partial(_multiplied_together, op, plan, result, cells, total, warp)
+            buffer.begun.setdefault(warp, []).append((sums, later))
+            return sums
         if by_warpgroups(op):
             total = _multiplied_together(op, plan, result, cells, total, warp)
             continue
@@ -182,9 +194,14 @@ def _multiplied_together(op: ops.Dot, plan: DotPlan, result: Layout, cells: Arra
             for factor, matrix, others in sides:
                 start = number(matrix.thread, warp * LANES) + number(matrix.tile, tile) + number(matrix.step, step)
                 places = matrix.places(factor.start * size + start, size, others, of.depth)
-                pair.append(_rounded(cells[places // size]).astype(total.dtype))
+                pair.append(_cut_off(cells[places // size]).astype(total.dtype))
             total[tile] += (pair[0] @ pair[1].T).reshape(-1)[held]
     return total.reshape(-1, LANES)
+
+
+def _cut_off(numbers: Array) -> Array:
+    """Factors as warpgroups take them: float32 without all but 10 bits of mantissa."""
+    return (numbers.view(np.uint32) & 0xFFFFE000).view(np.float32) if numbers.dtype == np.float32 else numbers
 
 
 def _rounded(numbers: Array) -> Array:

@@ -1,6 +1,6 @@
 """The operations that the layout step adds to a function: data moving between registers, lanes and warps.
 
-Both are defined on blocks, whoever holds the elements, so the interpreter runs them as well.
+All are defined on blocks, whoever holds the elements, so the interpreter runs them as well.
 """
 
 from __future__ import annotations
@@ -27,6 +27,17 @@ class Convert(Op):
 
     def type_rule(self) -> tuple[Type, ...]:
         require(self.through in ("registers", "shuffle", "shared"), "no conversion goes through {}", self.through)
+        return (self.source.type,)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Finish(Op):
+    """The result of a product that was only begun. All that were are done now."""
+
+    opcode: ClassVar[str] = "finish"
+    source: Value = operand()
+
+    def type_rule(self) -> tuple[Type, ...]:
         return (self.source.type,)
 
 

@@ -24,7 +24,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Op, Value, walk
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.layout import Layout
-from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.staging import AsyncCopy, AsyncWait
 from mytriton.records import dataclass
 from mytriton.types import shape_of
@@ -158,7 +158,9 @@ class _Order:
                 return self._loop((op.condition, op.body), state)
             case AsyncWait():  # all threads meet in it
                 return frozenset(), {}
-            case ops.Dot(staged="both"):
+            case ops.Dot(begun=True):  # until it is finished
+                return state, {}
+            case ops.Dot(staged="both") | Finish():
                 return state | {_RINGS}, {}
             case _ if uses_shared_memory(op):
                 after = frozenset({_BUFFER, _RINGS} if isinstance(op, ops.Dot) and op.staged else {_BUFFER})

@@ -10,7 +10,7 @@ from mytriton.ir.ops.control import terminator
 from mytriton.ir.printer import Printer
 from mytriton.layout.dots import dot_plan
 from mytriton.layout.layout import Layout
-from mytriton.layout.ops import Convert
+from mytriton.layout.ops import Convert, Finish
 from mytriton.layout.program import Exchange, Exchanged, Item, LaidOut, Nested, Segment
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.stage import Line
@@ -90,7 +90,7 @@ class _Listing:
 
     def _exchange(self, op: Exchanged) -> str:
         """The line of an exchange, up to the layout of its result."""
-        if isinstance(op, (ops.InlineAsm, AsyncCommit, AsyncWait, Staged)):
+        if isinstance(op, (ops.InlineAsm, Finish, AsyncCommit, AsyncWait, Staged)):
             return self._printer.op(op)
         if isinstance(op, ops.Dot):
             plan = dot_plan(op, self._laid_out.layouts)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.layout.layout import Layout
-from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.records import dataclass
 from mytriton.stage import Change
@@ -57,7 +57,7 @@ class Segment:
 
 #: The operations that are exchanges.
 Exchanged: TypeAlias = (
-    "Convert | PartialReduce | ops.Dot | ops.Pick | ops.Gather | ops.Histogram | ops.InlineAsm | Staging"
+    "Convert | PartialReduce | ops.Dot | Finish | ops.Pick | ops.Gather | ops.Histogram | ops.InlineAsm | Staging"
 )
 #: Those that are about copies under way.
 Staging: TypeAlias = "AsyncCommit | AsyncWait | Staged"
@@ -81,6 +81,7 @@ class Exchange:
       numbers differ in `Reduction.combined` only.
     - A product: as `dots.dot_plan` has it; of copies of a factor, the one whose free bits are 0 is written. `acc` has
       the layout of the result, and each thread adds the products of one step after the other to its elements.
+      One that is `begun` reads the buffer as late as when it is finished, and writes its sums as early as at once.
     - A histogram: the number of element p of the result stands at p, for rounds as for a conversion. In each round all
       threads put zeros there, wait, add ones for the elements they hold (of copies, one does), wait, and read.
     - A factor that is `Staged` stands where `Ring.slot` says, in its buffer; an `AsyncCopy` (in a segment, by the one

@@ -126,6 +126,8 @@ class _Warp:
         """Run; yields at each barrier what has it."""
         yield from self._items(self.simulator.laid_out.items)
         self._copies.end()
+        if self.warp in self.buffer.begun:
+            raise InternalError("a product was begun and never finished")
 
     def _items(self, items: Sequence[Item]) -> Running:
         for item in items:

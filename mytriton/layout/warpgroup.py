@@ -18,7 +18,7 @@ from mytriton.layout.mma import WARPGROUP_ROWS, Instruction, factor_bits, instru
 from mytriton.layout.routes import BitMap
 from mytriton.records import dataclass
 from mytriton.target import Target
-from mytriton.types import ScalarType, bf16, element_of, f16, shape_of
+from mytriton.types import ScalarType, bf16, element_of, f16, f32, i8, shape_of, u8
 
 if TYPE_CHECKING:
     from mytriton.ir.arithmetic import Array
@@ -29,17 +29,27 @@ CHIP = "sm_90a"
 #: What an atom's beginning is a multiple of, so that the swizzle of its addresses is that of its rows.
 ALIGNED_BYTES = 1024
 
-#: The factors of which either axis may be the one whose neighbours are side by side.
-_FACTORS = (f16, bf16)
+#: A descriptor counts in these.
+UNIT_BYTES = 16
+
+#: The types of factors there are instructions for; those of which the neighbours along either axis may be side by side,
+#: while of the others those along the depth are.
+_FACTORS, _TURNED = (f16, bf16, f32, i8, u8), (f16, bf16)
 _LEAST_COLUMNS, _MOST_COLUMNS = 16, 256
 
 
-def chosen(op: ops.Dot, target: Target) -> Instruction | None:
+def depends(op: ops.Dot, target: Target) -> bool:
+    """Whether it depends on the layouts of the factors if there is an instruction."""
+    return target.chip == CHIP and element_of(op.lhs.type) not in _TURNED
+
+
+def chosen(op: ops.Dot, target: Target, along: bool) -> Instruction | None:
     """The instruction that computes a product on the target; None where there is none, or the blocks are smaller. Its
-    columns are as many as a warpgroup has when these have shared out the batch, then the rows, then the columns."""
+    columns are as many as a warpgroup has when these have shared out the batch, then the rows, then the columns.
+    `along` says whether neighbours along the depth are side by side in both factors."""
     element, (*batch, rows, depth) = element_of(op.lhs.type), shape_of(op.lhs.type)
     columns, groups = shape_of(op.rhs.type)[-1], target.num_warps // 4
-    if target.chip != CHIP or target.backend == "mlir" or element not in _FACTORS or not groups:
+    if target.chip != CHIP or element not in _FACTORS or not groups or not (along or element in _TURNED):
         return None
     assert isinstance(element, ScalarType)
     of = of_warpgroup(element, _LEAST_COLUMNS)
@@ -72,9 +82,10 @@ class Matrix:
     leading: int
 
     @property
-    def swizzle(self) -> int:
-        """What a descriptor calls the length of the rows."""
-        return {128: 1, 64: 2, 32: 3}[self.row]
+    def descriptor(self) -> int:
+        """By which an instruction finds a matrix that begins at byte 0; one `UNIT_BYTES` later has a number 1 more."""
+        swizzle = {128: 1, 64: 2, 32: 3}[self.row]
+        return self.leading // UNIT_BYTES << 16 | self.stride // UNIT_BYTES << 32 | swizzle << 62
 
     def places(self, start: int, size: int, others: int, depth: int) -> Array:
         """The bytes where the elements of a matrix stand that begins at `start`, as the hardware finds them: an array

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.backends import warpgroups
 from tests.backends.tensor_cores import TENSOR_CORES
+from tests.backends.warpgroups import WARPGROUPS, stand_ins
 from tests.backends.x86_assembly import in_cpp
 
 _SHIM = r"""
@@ -230,6 +230,9 @@ LDMATRIX(1) LDMATRIX(2) LDMATRIX(4)
 MMA(f16, unsigned, float) MMA(bf16, unsigned, float) MMA(f32, unsigned, float)
 MMA(i8, unsigned, int) MMA(u8, unsigned, int) MMA(f64, double, double)
 static unsigned mt_f32_to_tf32(float x) { return to_tf32(x); }
+static unsigned own_thread() { return threadIdx.x; }
+static unsigned distance(unsigned address) { return address; }
+WARPGROUPS
 // --- launches
 static const char* launch(const std::function<void()>& kernel, Index grid, int count, bool together, bool upwards) {
     turn = upwards ? count - 1 : 0;
@@ -246,7 +249,7 @@ static const char* launch(const std::function<void()>& kernel, Index grid, int c
     std::fflush(stdout);
     return "";
 }
-""".replace("TENSOR_CORES", TENSOR_CORES)
+""".replace("TENSOR_CORES", TENSOR_CORES).replace("WARPGROUPS", WARPGROUPS)
 
 #: The helpers that hold PTX instructions; the shim has its own of the same names.
 _ASSEMBLY = re.compile(
@@ -297,10 +300,10 @@ def _without_assembly(text: str) -> str:
 
 def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
     """Compile kernels, each given as its text and its number of threads."""
-    parts = [_SHIM.replace("// --- launches", f"{warpgroups.SHIM}// --- launches")]
+    parts = [_SHIM]
     for number, (text, threads) in enumerate(kernels):
         text = _DYNAMIC.sub(rf"\g<1>{_MOST_SHARED}];", text)
-        text = warpgroups.stand_ins(text) + in_cpp(_without_assembly(text)).replace('extern "C" ', "")
+        text = stand_ins(text) + in_cpp(_without_assembly(text)).replace('extern "C" ', "")
         found = list(_SIGNATURE.finditer(text))[-1]
         types = [p.strip().rsplit(" ", 1)[0] for p in found[2].split(",") if p.strip()]
         arguments = ", ".join(f"*({t}*)args[{i}]" for i, t in enumerate(types))

@@ -25,7 +25,7 @@ from mytriton.layout.assign import lay_out
 from mytriton.layout.program import LaidOut
 from mytriton.target import Target
 from mytriton.types import PointerType
-from tests.backends import host_threads
+from tests.backends import host_threads, warpgroups
 from tests.backends.x86_assembly import in_mlir
 
 _LOWERING = (
@@ -48,7 +48,7 @@ _MOST = 227 << 10
 #: What a kernel calls, by the name of the parameter that holds its address.
 _CALLS = {
     "barrier": "mt_barrier", "check": "mt_check", "shuffle": "mt_shuffle", "operands": "mt_operands",
-    "ldmatrix": "mt_ldmatrix", "mma": "mt_mma", "tf32": "mt_tf32",
+    "ldmatrix": "mt_ldmatrix", "mma": "mt_mma", "tf32": "mt_tf32", "begin": "mt_begin", "finish": "mt_finish",
 }  # fmt: skip
 
 
@@ -65,7 +65,7 @@ class _Host:
         text = text.replace("gpu.barrier", "llvm.call %barrier() : !llvm.ptr, () -> ()")
         text = re.sub(r'cf\.assert (%\w+), ".*"', r"llvm.call %check(\1) : !llvm.ptr, (i1) -> ()", text)
         text = _SHUFFLE.sub(_shuffle, text)
-        text = _MMA.sub(_mma, _LDMATRIX.sub(_ldmatrix, text))
+        text = warpgroups.in_mlir(_MMA.sub(_mma, _LDMATRIX.sub(_ldmatrix, text)))
         text = re.sub(r"nvvm.convert.float.to.tf32 (%\w+) .*", r"llvm.call %tf32(\1) : !llvm.ptr, (f32) -> i32", text)
         text = _PRINTF.sub(lambda found: self._printf(found, name), text)
         text = in_mlir(text)
@@ -174,8 +174,8 @@ class Kernels:
         values = _packed(func, target, args)
         places = {name: np.array(0, np.int64) for name in host.indices}
         thread = len(values) + host.indices.index("tid_x") if "tid_x" in host.indices else -1
-        shared = np.zeros(max(16, host.shared) + 16, np.uint8)
-        start = np.array(-(-shared.ctypes.data // 16) * 16, np.int64)
+        shared = np.zeros(host.shared + 1024, np.uint8)
+        start = np.array(-(-shared.ctypes.data // 1024) * 1024, np.int64)
         values += places.values()
         if host.shared:
             values += [start, start, *(np.array(n, np.int64) for n in (0, host.shared, 1))]
@@ -190,10 +190,19 @@ class Kernels:
                 if f"bid_{axis}" in places:
                     places[f"bid_{axis}"][...] = position
             shared[:] = 0xAB  # nothing to be relied on
-            end = host_threads.library().mt_run(function, pointers, len(values), thread, target.threads)
+            end = host_threads.library().mt_run(
+                function, pointers, len(values), thread, target.threads, ctypes.c_void_p(int(start))
+            )
             ctypes.CDLL(None).fflush(None)
             if end:
-                raise AssertionError(["", "threads wait for others that do not come", "device assertion"][end])
+                raise AssertionError(
+                    [
+                        "",
+                        "threads wait for others that do not come",
+                        "device assertion",
+                        "a product was never finished",
+                    ][end]
+                )
 
 
 def _packed(func: Func, target: Target, args: Sequence[Any]) -> list[np.ndarray]:

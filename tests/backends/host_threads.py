@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from tests.backends.tensor_cores import TENSOR_CORES
+from tests.backends.warpgroups import WARPGROUPS
 
 _SOURCE = r"""
 #include <ucontext.h>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 enum State { READY, AT_BARRIER, AT_SHUFFLE, DONE, FAILED };
@@ -77,6 +79,17 @@ extern "C" void mt_mma(int which) {
     functions[which](at, at + 32, at + 64);
 }
 extern "C" unsigned mt_tf32(float x) { return to_tf32(x); }
+// --- warpgroups
+static char* origin;
+static unsigned own_thread() { return current; }
+static unsigned distance(unsigned address) { return (address - (unsigned)(uint64_t)origin) & 0x3ffff; }
+WARPGROUPS
+extern "C" void mt_begin(void* sums, uint64_t lhs, uint64_t rhs, int what) {
+    typedef void (*F)(void*, unsigned long long, unsigned long long, int, bool, bool);
+    static const F functions[] = {(F)begin_f16, (F)begin_bf16, (F)begin_f32, (F)begin_i8, (F)begin_u8};
+    functions[what >> 10 & 7](sums, lhs, rhs, what & 1023, what >> 13 & 1, what >> 14 & 1);
+}
+extern "C" void mt_finish() { finish_products(); }
 static bool all(int from, int to, State state) {
     for (int t = from; t < to; ++t) if (threads[t].state != state) return false;
     return true;
@@ -95,8 +108,10 @@ static bool release() {
     if (!any && all(0, count, AT_BARRIER)) for (Thread& t : threads) any = true, t.state = READY;
     return any;
 }
-// 0: all threads came to their end; 1: some wait for others that do not come; 2: an assertion failed.
-extern "C" int mt_run(void (*function)(void**), void** args, int number, int index_at, int count) {
+// 0: all threads came to their end; 1: some wait for others that do not come; 2: an assertion failed; 3: a product was
+// never finished.
+extern "C" int mt_run(void (*function)(void**), void** args, int number, int index_at, int count, void* shared) {
+    origin = (char*)shared;
     kernel = function;
     threads.resize(count);
     for (int t = 0; t < count; ++t) {
@@ -121,9 +136,9 @@ extern "C" int mt_run(void (*function)(void**), void** args, int number, int ind
             if (threads[current].state == FAILED) return 2;
         }
     } while (release());
-    return all(0, count, DONE) ? 0 : 1;
+    return !all(0, count, DONE) ? 1 : all_finished() ? 0 : 3;
 }
-""".replace("TENSOR_CORES", TENSOR_CORES)
+""".replace("TENSOR_CORES", TENSOR_CORES).replace("WARPGROUPS", WARPGROUPS)
 
 
 @functools.cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +13,18 @@ import mytriton as triton
 import mytriton.language as tl
 from mytriton.backends.cuda.emit import emit
 from mytriton.backends.nvidia.nvjitlink import link
+from mytriton.diagnostics import InternalError
+from mytriton.ir import ops
+from mytriton.ir.core import Func
+from mytriton.layout import simulate
 from mytriton.layout.assign import lay_out
+from mytriton.layout.ops import Convert, Finish
+from mytriton.layout.program import Exchange, Item, LaidOut, Nested
 from mytriton.target import Target
-from mytriton.types import bf16, f16
+from mytriton.types import bf16, f16, f32, i8, u8
 from tests.backends.emulate import build
 from tests.layout.test_mma import arrays, product
+from tests.stage_runs import optimized
 
 #: The shape (batch, rows, depth, columns), the factors' type, warps, and which factors are stored transposed.
 CASES = [
@@ -25,45 +33,117 @@ CASES = [
     ((128, 16, 128), f16, 8, (False, True)),
     ((2, 64, 64, 16), f16, 4, (True, False)),
     ((64, 512, 64), f16, 4, (False, False)),  # in rounds
+    ((64, 16, 32), f32, 4, (False, True)),
+    ((64, 64, 16), i8, 4, (False, True)),
+    ((64, 32, 16), u8, 4, (False, True)),
 ]
 
 
-def test_numbers(tmp_path: Path) -> None:
-    texts = []
-    for shape, element, num_warps, flips in CASES:
-        target = Target(chip="sm_90a", num_warps=num_warps)
-        lines = emit(lay_out(product(shape, element, flips), target), target)
-        texts.append(("\n".join(line.text for line in lines) + "\n", target.threads))
-    assert all("mt_wgmma_" in text for text, _ in texts)
-    library = build(texts, tmp_path)
-    for number, (shape, element, _, flips) in enumerate(CASES):
-        for upwards in (False, True):
-            given = arrays(shape, element)
-            a, b = (x.astype(np.float32) for x in given[:2])
-            a, b = (
-                x.reshape(*x.shape[:-2], *reversed(x.shape[-2:])).swapaxes(-1, -2) if flip else x
-                for x, flip in zip((a, b), flips, strict=True)
-            )
-            wanted = given[2] + a @ b
-            library.run(number, (1, 1, 1), given, [None] * 3, upwards)
-            assert (given[2] == wanted).all()
-
-
 @triton.jit
-def multiply(a, b, c, N, K, M: tl.constexpr, SIDE: tl.constexpr, DEPTH: tl.constexpr):
+def multiply(a, b, c, N, K, M: tl.constexpr, SIDE: tl.constexpr, DEPTH: tl.constexpr, TURN: tl.constexpr):
     m, n, k = tl.arange(0, M), tl.arange(0, SIDE), tl.arange(0, DEPTH)
     acc = tl.zeros((M, SIDE), tl.float32)
     for start in range(0, K, DEPTH):
         x = tl.load(a + m[:, None] * K + start + k[None, :])
-        y = tl.load(b + (start + k)[:, None] * N + n[None, :])
+        if TURN:
+            y = tl.trans(tl.load(b + n[:, None] * K + start + k[None, :]))
+        else:
+            y = tl.load(b + (start + k)[:, None] * N + n[None, :])
         acc = tl.dot(x, y, acc)
     tl.store(c + m[:, None] * N + n[None, :], acc)
+
+
+def looped(stages: int, trips: int, turn: bool = False, num_warps: int = 4) -> tuple[LaidOut, list[Any], np.ndarray]:
+    """A loop of 128 x 32 products of a depth of 32, its arguments and what they should become."""
+    rng = np.random.default_rng(stages)
+    a, b = (rng.integers(-4, 5, shape).astype(np.float16) for shape in ((128, 32 * trips), (32 * trips, 32)))
+    wanted = a.astype(np.float32) @ b.astype(np.float32)
+    given = [a, b.T.copy() if turn else b, np.zeros((128, 32), np.float32), 32, 32 * trips]
+    constants = {"M": 128, "SIDE": 32, "DEPTH": 32, "TURN": turn}
+    func = optimized(multiply.prepare((1,), *given, **constants, backend="interp").compilation)
+    return lay_out(func, Target(chip="sm_90a", num_warps=num_warps, num_stages=stages)), given, wanted
+
+
+def total(given: list[np.ndarray], flips: tuple[bool, bool]) -> np.ndarray:
+    """What `product` makes of its last argument."""
+    a, b = (
+        x.reshape(*x.shape[:-2], *reversed(x.shape[-2:])).swapaxes(-1, -2) if flip else x
+        for x, flip in zip((x.astype(given[2].dtype) for x in given[:2]), flips, strict=True)
+    )
+    return given[2] + a @ b
+
+
+def text_of(laid_out: LaidOut) -> tuple[str, int]:
+    target = Target(chip="sm_90a", num_warps=laid_out.num_warps)
+    return "\n".join(line.text for line in emit(laid_out, target)) + "\n", target.threads
+
+
+def laid(func: Func, num_warps: int) -> LaidOut:
+    return lay_out(func, Target(chip="sm_90a", num_warps=num_warps))
+
+
+def test_numbers_of_mlir() -> None:
+    from tests.backends.gpu_on_cpu import Kernels
+
+    pairs = [(shape, element, flips, Target("mlir", "sm_90a", warps)) for shape, element, warps, flips in CASES]
+    kernels = Kernels([(product(shape, element, flips, "tf32"), target) for shape, element, flips, target in pairs])
+    for number, (shape, element, flips, _) in enumerate(pairs):
+        given = arrays(shape, element)
+        wanted = total(given, flips)
+        kernels.run(number, given, (1,))
+        assert (given[2] == wanted).all()
+
+
+def test_numbers(tmp_path: Path) -> None:
+    loops = [looped(1, 2), looped(2, 3, turn=True), looped(3, 5, num_warps=8)]
+    texts = [text_of(laid(product(shape, type_, flips, "tf32"), warps)) for shape, type_, warps, flips in CASES]
+    texts += [text_of(laid_out) for laid_out, _, _ in loops]
+    assert all("mt_wgmma_" in text for text, _ in texts)
+    library = build(texts, tmp_path)
+    for upwards in (False, True):
+        for number, (shape, element, _, flips) in enumerate(CASES):
+            given = arrays(shape, element)
+            wanted = total(given, flips)
+            library.run(number, (1, 1, 1), given, [None] * 3, upwards)
+            assert (given[2] == wanted).all()
+        for number, (_, given, wanted) in enumerate(loops, len(CASES)):
+            given[2][...] = 0
+            library.run(number, (1, 1, 1), given, [None] * 3 + [np.int32] * 2, upwards)
+            assert (given[2] == wanted).all()
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 2, 0)], ids=str)
+def test_products_under_way_are_done_in_time(stages: int, order: tuple[int, ...]) -> None:
+    """Though each is computed as late as may be, when it is finished."""
+    laid_out, given, wanted = looped(stages, 5)
+    (dot,) = (op for op in laid_out.func.walk() if isinstance(op, ops.Dot))
+    assert dot.begun
+    (loop,) = (item for item in laid_out.items if isinstance(item, Nested) and isinstance(item.op, ops.For))
+    assert not any(item.barrier for item in loop.blocks[0]), "but the one of the wait for copies"
+    assert [change.rule for change in laid_out.changes if change.rule == "begin"] == ["begin"]
+    simulate.run(laid_out, given, (1,), order)
+    assert (given[2] == wanted).all()
+
+
+def test_a_product_that_is_not_finished_is_seen() -> None:
+    laid_out, given, _ = looped(2, 5)
+
+    def lax(item: Item) -> Item:
+        if isinstance(item, Exchange) and isinstance(item.op, Finish):
+            return Exchange(Convert(source=item.op.source, through="registers", results=item.op.results))
+        if isinstance(item, Nested):
+            return replace(item, blocks=tuple(tuple(map(lax, block)) for block in item.blocks))
+        return item
+
+    with pytest.raises(InternalError, match="never finished"):
+        simulate.run(replace(laid_out, items=tuple(map(lax, laid_out.items))), given, (1,))
 
 
 @pytest.mark.parametrize("stages", [1, 3])
 def test_the_assembler_keeps_products_under_way(stages: int) -> None:
     """It says so in its log where it waits for each, as what uses the sums is not in order."""
-    signature, target = "*bf16:16, *bf16:16, *fp32:16, i32:16, i32:16, 128, 64, 32", Target("cuda", "sm_90a")
+    signature, target = "*bf16:16, *bf16:16, *fp32:16, i32:16, i32:16, 128, 64, 32, False", Target("cuda", "sm_90a")
     found = multiply.compile(signature, target=replace(target, num_stages=stages))
     sass, ptx = found.stage("sass").text, found.stage("ptx").text
     assert found.stage("cubin").stats["spill_stores"] == 0

@@ -12,7 +12,7 @@ from mytriton.layout.dots import dot_plan, factor_bytes
 from mytriton.layout.routes import number
 from mytriton.layout.warpgroup import ALIGNED_BYTES, matrices
 from mytriton.target import Target
-from mytriton.types import ScalarType, bf16, f16, f32
+from mytriton.types import ScalarType, bf16, f16, f32, i8, u8
 from tests.layout.test_mma import Shape, arrays, product
 from tests.layout.tiles import check
 
@@ -44,6 +44,19 @@ def hopper(num_warps: int = 4) -> Target:
 def test_products(shape: Shape, num_warps: int, instruction: str, flips: tuple[bool, bool]) -> None:
     element = f16 if shape[-1] < 128 else bf16
     laid_out = check(product(shape, element, flips), arrays(shape, element), hopper(num_warps))
+    (dot,) = (op for op in laid_out.func.walk() if isinstance(op, ops.Dot))
+    assert dot.instruction == instruction
+
+
+@pytest.mark.parametrize(
+    ("element", "shape", "instruction"),
+    [(f32, (64, 16, 32), "m64n32k8"), (i8, (64, 128, 16), "m64n16k32"), (u8, (128, 32, 32), "m64n32k32")],
+    ids=str,
+)
+def test_products_of_other_types(element: ScalarType, shape: Shape, instruction: str) -> None:
+    laid_out = check(
+        product(shape, element, (False, True), "tf32" * (element == f32)), arrays(shape, element), hopper()
+    )
     (dot,) = (op for op in laid_out.func.walk() if isinstance(op, ops.Dot))
     assert dot.instruction == instruction
 
@@ -86,4 +99,4 @@ def test_what_warpgroups_do_not_do() -> None:
     assert instruction((64, 64, 64), chip="sm_90") == "m16n8k16"
     assert instruction((64, 64, 64), chip="sm_90a", num_warps=2) == "m16n8k16"
     assert instruction((32, 64, 64), chip="sm_90a") == instruction((64, 64, 8), chip="sm_90a") == "m16n8k16"
-    assert instruction((64, 64, 64), f32, chip="sm_90a") == "m16n8k8"
+    assert instruction((64, 64, 64), f32, chip="sm_90a") == "m16n8k8", "the columns of its second factor are apart"

@@ -18,6 +18,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.layout.dots import DotPlan, dot_plan, is_staged
 from mytriton.layout.layout import Layout
+from mytriton.layout.ops import Finish
 from mytriton.layout.warpgroup import by_warpgroups
 from mytriton.types import ScalarType, element_of
 
@@ -48,6 +49,11 @@ class Dots(Section):
             line("__syncthreads();")
             self._round(op, plan, sides)
 
+    def finish(self, op: Finish) -> None:
+        """The result is what was begun, if that is another variable."""
+        self._warpgroups.wait(op.source)
+        self._copy(op.source, op.result)
+
     def _sides(self, op: ops.Dot, plan: DotPlan) -> list[Side]:
         """Both factors, with a pointer to where each begins in the buffer."""
         sides = []
@@ -63,13 +69,16 @@ class Dots(Section):
         return sides
 
     def _start(self, op: ops.Dot) -> None:
-        """The result begins as what is added, unless both are one variable."""
+        """The result begins as what is added."""
+        self._copy(op.acc, op.result)
+
+    def _copy(self, source: Value, result: Value) -> None:
+        """Nothing if both are one variable."""
         variables = self._values.variables
-        if variables.get(self._facts.named(op.acc)) is variables.get(op.result):
+        if variables.get(self._facts.named(source)) is variables.get(result):
             return
-        with self._values.loop(self._facts.registers(op.result)):
-            before = without_parentheses(self._values(op.acc))
-            self._writer.line(f"{self._values.target(op.result)} = {before};")
+        with self._values.loop(self._facts.registers(result)):
+            self._writer.line(f"{self._values.target(result)} = {without_parentheses(self._values(source))};")
 
     def _round(self, op: ops.Dot, plan: DotPlan, sides: Sequence[Side]) -> None:
         for side in sides:

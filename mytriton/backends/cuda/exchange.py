@@ -18,7 +18,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.layout.buffer import Rounds, rounds
 from mytriton.layout.layout import Layout
-from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.program import Exchange, Exchanged
 from mytriton.layout.routes import BitMap, Reduction, gathered_unit, number, picked, picked_flip, reduction, route
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
@@ -53,6 +53,9 @@ class Exchanges(Section):
         self._values.declare_array(op.result)
         if isinstance(op, ops.Dot):
             self._dot(op, exchange.barrier)
+            return
+        if isinstance(op, Finish):
+            self._dot.finish(op)
             return
         if isinstance(op, PartialReduce):
             layout = self._facts.laid_out.layouts[op.source]

@@ -19,6 +19,7 @@ from mytriton.backends.cuda.loops import Loop, Part, Structure
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.ir.ops.control import yielded
+from mytriton.layout.ops import Finish
 from mytriton.records import dataclass
 
 #: Where a variable is declared: the structured operations around it, by number, each with the number of the block.
@@ -46,7 +47,10 @@ class Variables:
         self._parent: dict[Value, Value] = {}  # a forest of the values that are looked at; a root stands for its tree
         self._clashes: dict[Value, set[Value]] = {}  # of roots
         self._insides: dict[Structure, set[Value]] = {}
+        finished = [op for s in structures for b in s.op.regions for op in b.ops if isinstance(op, Finish)]
         self._track(structures)
+        self._parent.update((v, v) for done in finished for v in (done.source, done.result) if v not in self._parent)
+        self._clashes = {v: set() for v, parent in self._parent.items() if v is parent}
         if structures:
             self._backward(facts.parts, set())
         for structure in structures:
@@ -54,6 +58,8 @@ class Variables:
         for structure in structures:
             for value, result in zip(_initial(structure.op), structure.op.results, strict=False):
                 self._join(result, value)
+        for done in finished:
+            self._join(done.result, done.source)
         passed = {v for s in structures for v in (*s.op.results, *(p for b in s.op.regions for p in b.params))}
         self._views: dict[Value, list[Value]] = {}  # what only looks at a value in another shape may name it, too
         for op in facts.definitions.values():
@@ -109,7 +115,6 @@ class Variables:
             for value in map(self._facts.named, (*_initial(op), *(v for b in op.regions for v in yielded(b)))):
                 if value in self._scopes and value not in inductions:
                     self._parent.setdefault(value, value)
-        self._clashes = {v: set() for v, parent in self._parent.items() if v is parent}
 
     def _root(self, value: Value) -> Value:
         while (parent := self._parent.get(value, value)) is not value:
@@ -215,12 +220,22 @@ def _carried(op: Op) -> list[tuple[Value, ...]]:
 
 
 def _added_to(op: Op) -> tuple[Value, ...]:
-    return (op.acc,) if isinstance(op, ops.Dot) else ()
+    match op:
+        case ops.Dot():
+            return (op.acc,)
+        case Finish():
+            return (op.source,)
+    return ()
 
 
 def _exchanged(op: Op) -> tuple[Value, ...]:
     """What other threads need of the operands, perhaps in several rounds; one of them may be what is added to."""
-    return (op.lhs, op.rhs) if isinstance(op, ops.Dot) else op.operands
+    match op:
+        case ops.Dot():
+            return op.lhs, op.rhs
+        case Finish():
+            return ()
+    return op.operands
 
 
 def _initial(op: Op) -> tuple[Value, ...]:

@@ -5,32 +5,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mytriton.backends.cuda.instructions import TYPES
+from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.cuda.positions import bits, plus
 from mytriton.backends.cuda.section import Section
 from mytriton.backends.cuda.tensor import Side
+from mytriton.backends.nvidia import wgmma
 from mytriton.ir import ops
+from mytriton.ir.core import Value
 from mytriton.layout.dots import DotPlan
 from mytriton.layout.mma import Instruction, instruction
 from mytriton.layout.routes import BitMap
-from mytriton.layout.warpgroup import Matrix, matrices
+from mytriton.layout.warpgroup import UNIT_BYTES, Matrix, matrices
 from mytriton.types import ScalarType, element_of
 
-#: A descriptor counts in these ("Matrix Descriptor Format").
-_UNIT = 16
 #: The most registers that one function waits for.
 _TOGETHER = 128
 
 _DESCRIPTOR = """\
-__device__ unsigned long long mt_matrix(unsigned start, unsigned leading, unsigned stride, unsigned swizzle) {
-    unsigned low = (start & 0x3ffff) >> 4 | leading >> 4 << 16, high = stride >> 4 | swizzle << 30;
-    return (unsigned long long)high << 32 | low;
+__device__ unsigned long long mt_matrix(unsigned long long how, unsigned start) {
+    return how | (start & 0x3ffff) >> 4;
 }"""
-# What is about to be read by warpgroups is written otherwise than they read.
-_FENCE = """\
-__device__ void mt_fence_async() {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}"""
+_PLAIN = """\
+__device__ void {name}() {{
+    asm volatile("{text}" ::: "memory");
+}}"""
 # The sums are named by all that follows each other, lest anything that makes or uses them comes between.
 _ORDER = """\
 __device__ void {name}({type}* sum) {{
@@ -38,15 +36,9 @@ __device__ void {name}({type}* sum) {{
                  : {sums}
                  :: "memory");
 }}"""
-_TEXTS = {
-    "begin": "wgmma.fence.sync.aligned;",
-    "end": "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;",
-}
 _MULTIPLY = """\
 __device__ void {name}({type}* sum, unsigned long long lhs, unsigned long long rhs) {{
-    asm volatile("wgmma.mma_async.sync.aligned.{shape}.{total}.{factor}.{factor} "
-                 "{{{registers}}}, "
-                 "%{count}, %{next}, 1, 1, 1{transposed};"
+    asm volatile("{text}"
                  : {sums}
                  : "l"(lhs), "l"(rhs));
 }}"""
@@ -62,7 +54,7 @@ class Warpgroups(Section):
         names = [self._values.own_name(op.result, f"{side.which}_matrix") for side in sides]
         for side, matrix, name in zip(sides, found, names, strict=True):
             line(f"unsigned long long {name} = {self._descriptor(side, matrix)};")
-        self._each(op, result.registers, "begin")
+        self._each(op.result, "fence", wgmma.FENCE)
         function, tiles = self._multiply(op, of, found), result.registers // of.sums
         with self._writer.loop(plan.depth // of.depth, name="kk"), self._writer.loop(result.registers, of.sums):
             at = []
@@ -70,60 +62,61 @@ class Warpgroups(Section):
                 step = bits("kk", _units(matrix.step))
                 tile = bits("r", ((0,) * (of.sums.bit_length() - 1) + _units(matrix.tile))) if tiles > 1 else ""
                 at.append(plus(name, step, tile))
-            line(f"{self._values.prelude.call(function, self._sums(op, result.registers, of.sums), *at)};")
-        self._each(op, result.registers, "end")
+            line(f"{self._values.prelude.call(function, self._at(op.result, of.sums), *at)};")
+        self._plain("mt_wgmma_commit", wgmma.COMMIT)
+        if not op.begun:
+            self.wait(op.result)
+
+    def wait(self, sums: Value) -> None:
+        """Wait until all products are done; what adds to `sums` is one of them."""
+        self._each(sums, "wait", wgmma.WAIT)
 
     def fence(self) -> None:
         """What threads have stored is there for the warpgroups, once all threads have met."""
-        self._define("mt_fence_async", _FENCE)
-        self._writer.line(f"{self._values.prelude.call('mt_fence_async')};")
+        self._plain("mt_fence_async", wgmma.STORED)
+
+    def _plain(self, name: str, text: str) -> None:
+        self._define(name, _PLAIN.format(name=name, text=text))
+        self._writer.line(f"{self._values.prelude.call(name)};")
 
     def _descriptor(self, side: Side, matrix: Matrix) -> str:
         call = self._values.prelude.call
         self._define("mt_matrix", _DESCRIPTOR)
         start = plus(call("mt_shared_address", side.name), bits("threadIdx.x", matrix.thread))
-        return call("mt_matrix", start, str(matrix.leading), str(matrix.stride), str(matrix.swizzle))
+        return call("mt_matrix", f"{matrix.descriptor:#x}", start)
 
     def _multiply(self, op: ops.Dot, of: Instruction, found: Sequence[Matrix]) -> str:
         """The function that holds the instruction."""
-        element = element_of(op.lhs.type)
-        assert isinstance(element, ScalarType)
-        factor, total, _, type_, _, letter = TYPES[element]
-        turned = [int(not matrix.along) for matrix in found]
-        name = f"mt_wgmma_{element}_n{of.columns}" + "".join(
-            f"_{n}" for n, t in zip(("m", "n"), turned, strict=True) if t
-        )
-        registers, sums = _listed((f"%{i}" for i in range(of.sums)), ' "\n                 "'), _sums(of.sums, letter)
-        text = _MULTIPLY.format(
-            name=name, type=type_, shape=of.name, total=total, factor=factor, registers=registers, count=of.sums,
-            next=of.sums + 1, transposed="".join(f", {t}" for t in turned), sums=sums,
-        )  # fmt: skip
-        self._define(name, text)
+        name, break_ = wgmma.function(op, found), ' "\n                 "'
+        registers = _listed((f"%{i}" for i in range(of.sums)), break_)
+        text = wgmma.multiply(op, found, registers, f"%{of.sums}", f"%{of.sums + 1}")
+        sums, type_ = _sums(of.sums, op.result), c_type(op.result.type)
+        self._define(name, _MULTIPLY.format(name=name, type=type_, text=text, sums=sums))
         return name
 
-    def _each(self, op: ops.Dot, registers: int, what: str) -> None:
+    def _each(self, value: Value, what: str, text: str) -> None:
         """What comes before or after the instructions, which all sums go through."""
-        element = element_of(op.lhs.type)
-        assert isinstance(element, ScalarType)
-        _, total, _, type_, _, letter = TYPES[element]
+        registers, type_ = self._facts.registers(value), c_type(value.type)
         count = min(registers, _TOGETHER)
-        name = f"mt_wgmma_{what}_{total}x{count}"
-        self._define(name, _ORDER.format(name=name, type=type_, text=_TEXTS[what], sums=_sums(count, letter)))
+        name = f"mt_wgmma_{what}_{element_of(value.type)}x{count}"
+        self._define(name, _ORDER.format(name=name, type=type_, text=text, sums=_sums(count, value)))
         with self._writer.loop(registers, count):
-            self._writer.line(f"{self._values.prelude.call(name, self._sums(op, registers, count))};")
+            self._writer.line(f"{self._values.prelude.call(name, self._at(value, count))};")
 
-    def _sums(self, op: ops.Dot, registers: int, step: int) -> str:
-        return f"&{self._values.element(op.result, 'r' if registers > step else '0')}"
+    def _at(self, value: Value, step: int) -> str:
+        return f"&{self._values.element(value, 'r' if self._facts.registers(value) > step else '0')}"
 
     def _define(self, name: str, text: str) -> None:
         self._values.prelude.define(name, text)
 
 
 def _units(places: BitMap) -> BitMap:
-    return tuple(place // _UNIT for place in places)
+    return tuple(place // UNIT_BYTES for place in places)
 
 
-def _sums(count: int, letter: str) -> str:
+def _sums(count: int, value: Value) -> str:
+    element = element_of(value.type)
+    letter = "f" if isinstance(element, ScalarType) and element.kind == "float" else "r"
     return _listed((f'"+{letter}"(sum[{i}])' for i in range(count)), "\n                   ")
 
 

@@ -13,11 +13,14 @@ from mytriton.backends.mlir.places import THREAD, Positions, place
 from mytriton.backends.mlir.shared import Shared
 from mytriton.backends.mlir.tensor import Side, TensorCores
 from mytriton.backends.mlir.text import ZERO
+from mytriton.backends.mlir.warpgroups import Warpgroups
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.ir.printer import Printer
 from mytriton.layout.dots import DotPlan, dot_plan, mapped
+from mytriton.layout.ops import Finish
 from mytriton.layout.routes import BitMap
+from mytriton.layout.warpgroup import by_warpgroups
 from mytriton.types import ScalarType, element_of
 
 
@@ -35,6 +38,8 @@ class Dots:
         self._context, self._text, self._layouts = context, context.text, context.layouts
         self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
         self._tensor_cores = TensorCores(context, shared)
+        self._warpgroups = Warpgroups(context, shared)
+        self.functions = self._warpgroups.functions
 
     def emit(self, op: ops.Dot) -> None:
         """The operation; its result is in its array."""
@@ -50,10 +55,19 @@ class Dots:
             self._text.write("gpu.barrier")
             self._round(op, plan)
 
+    def finish(self, op: Finish) -> None:
+        """The result is in the array of what was begun."""
+        self._warpgroups.wait(op.source)
+
     def _round(self, op: ops.Dot, plan: DotPlan) -> None:
         sides = self._sides(op, plan)
         for side in sides:
             self._put(side, plan)
+        if by_warpgroups(op):
+            self._warpgroups.fence()
+            self._text.write("gpu.barrier")
+            self._warpgroups.emit(op, plan, sides)
+            return
         self._text.write("gpu.barrier")
         if op.instruction:
             self._tensor_cores.emit(op, plan, sides)

@@ -25,7 +25,7 @@ from mytriton.backends.mlir.places import AXES, Positions, place, write_indices
 from mytriton.backends.mlir.pointer import PointerForm
 from mytriton.backends.mlir.shared import Shared
 from mytriton.backends.mlir.text import Text
-from mytriton.backends.nvidia.shared import shared_bytes
+from mytriton.backends.nvidia.shared import alignment, shared_bytes
 from mytriton.ir import ops
 from mytriton.ir.core import Op, ParamInfo, Value
 from mytriton.ir.printer import Printer
@@ -54,7 +54,7 @@ class _Emitter:
         self.ranges = value_ranges(self.func, target)
         self.form = self.context.form = self._form()
         self.positions = Positions(self.context)
-        self.shared = Shared(self.text, shared_bytes(laid_out))
+        self.shared = Shared(self.text, shared_bytes(laid_out), alignment(laid_out))
         self._emitters: dict[int | None, ElementEmitter] = {}
         self._stores = 0
         self.control = Control(self.context, self.printer, self._items, self.ranges)
@@ -85,6 +85,7 @@ class _Emitter:
                 self._body()
                 text.at(None)
                 text.write("gpu.return")
+            self.exchanges.functions()
         return text.lines
 
     def _body(self) -> None:

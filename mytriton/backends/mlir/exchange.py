@@ -28,7 +28,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.ir.printer import Printer
 from mytriton.layout import routes
-from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.program import Exchanged
 from mytriton.types import PointerType, ScalarType, element_of, i64
 
@@ -47,6 +47,7 @@ class Exchanges:
         self._context, self._text, self._layouts = context, context.text, context.layouts
         self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
         self._dots = Dots(context, printer, positions, shared, emitter)
+        self.functions = self._dots.functions
         self._assembly = Assembly(context, self._keep)
         self._picks = Picks(context, positions, shared, self._finish)
         self._histograms = Histograms(context, positions, shared, self._picks)
@@ -59,6 +60,10 @@ class Exchanges:
             return
         if isinstance(op, ops.Dot):
             self._dots.emit(op)
+            return
+        if isinstance(op, Finish):
+            self._text.at(op.span, self._printer.ids(op))
+            self._dots.finish(op)
             return
         self._text.at(op.span, self._printer.ids(op))
         match op:

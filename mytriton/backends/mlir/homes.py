@@ -14,8 +14,9 @@ from mytriton.layout.assign import VECTOR_BYTES
 from mytriton.layout.buffer import rounds
 from mytriton.layout.dots import dot_plan, readings
 from mytriton.layout.layout import Layout
-from mytriton.layout.ops import PartialReduce
+from mytriton.layout.ops import Finish, PartialReduce
 from mytriton.layout.program import Item, LaidOut, Nested, Segment
+from mytriton.layout.warpgroup import by_warpgroups
 from mytriton.records import dataclass
 from mytriton.target import Target
 from mytriton.types import BlockType, PointerType, Type, element_of, f64, i32, is_float
@@ -105,9 +106,12 @@ class Homes(dict[Value, Home]):
                 # A product is added up in its array, step by step; what comes in rounds is there when it was its turn.
                 way = rounds(item.op, laid_out.layouts)
                 steps = isinstance(item.op, ops.Dot) or (way is not None and way.count > 1)
+                if isinstance(item.op, Finish):  # it is where it was begun
+                    self[item.op.result] = self[item.op.source]
+                    continue
                 for result in item.op.results:
                     self._settle((result,), None, f"%v{number(result)}", array=steps)
-                if isinstance(item.op, ops.Dot) and item.op.instruction:
+                if isinstance(item.op, ops.Dot) and item.op.instruction and not by_warpgroups(item.op):
                     plan, held = dot_plan(item.op, laid_out.layouts), laid_out.layouts[item.op.result]
                     word = f64 if element_of(item.op.lhs.type) == f64 else i32
                     for which, reading in zip(("lhs", "rhs"), readings(item.op, plan, held), strict=True):

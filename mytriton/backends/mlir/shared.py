@@ -15,8 +15,8 @@ _NAME, _GLOBAL = "%shared", "mt_shared"
 class Shared:
     """A buffer of bytes, seen as one of elements of whatever type is exchanged."""
 
-    def __init__(self, text: Text, size: int) -> None:
-        self._text, self._bytes = text, size
+    def __init__(self, text: Text, size: int, alignment: int) -> None:
+        self._text, self._bytes, self._alignment = text, size, alignment
         self._is_static = size <= STATIC_BYTES
         self._type = f"memref<{size if self._is_static else '?'}xi8, {_SPACE}>"
 
@@ -25,13 +25,15 @@ class Shared:
         """Its place in the head of the function."""
         if not self._bytes or not self._is_static:
             return ""
-        return f" workgroup({_NAME}: {self._type} {{llvm.align = 16 : i64}})"
+        return f" workgroup({_NAME}: {self._type} {{llvm.align = {self._alignment} : i64}})"
 
     def declare(self) -> None:
         """Declare the buffer outside of the function, if its size is only known to the launch: of no size, elsewhere.
         (That of `gpu.dynamic_shared_memory` is internal, so LLVM may assume that nothing is behind its end.)"""
         if not self._is_static:
-            self._text.write(f"memref.global @{_GLOBAL} : memref<0xi8, {_SPACE}> {{alignment = 16 : i64}}")
+            self._text.write(
+                f"memref.global @{_GLOBAL} : memref<0xi8, {_SPACE}> {{alignment = {self._alignment} : i64}}"
+            )
 
     def begin(self) -> None:
         """Name that buffer in the function."""

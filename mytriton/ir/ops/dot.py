@@ -29,7 +29,8 @@ class Dot(Op):
 
     `staged` names the factors that stand in shared memory already, `lhs`, `rhs` or `both`: the layout step's doing, by
     which copies of them are on their way while earlier ones are multiplied. `instruction` is the shape of the
-    instruction of tensor cores that multiplies, which the layout step chooses too, and "" where threads do."""
+    instruction of tensor cores that multiplies, which the layout step chooses too, and "" where threads do. A product
+    that is only `begun` has its result when it is finished (`layout.ops.Finish`)."""
 
     opcode: ClassVar[str] = "dot"
     lhs: Value = operand()
@@ -38,6 +39,7 @@ class Dot(Op):
     precision: str = attribute(default="")
     staged: str = attribute(default="")
     instruction: str = attribute(default="")
+    begun: bool = attribute(default=False)
 
     def type_rule(self) -> tuple[Type, ...]:
         left, right, acc = (shape_of(v.type) for v in self.operands)
