@@ -63,7 +63,7 @@ class TensorCores(Section):
 
     def _start(self, part: _Part) -> None:
         """Where a thread's part of a factor begins."""
-        self._writer.line(f"unsigned {part.name}_at = {mixed('threadIdx.x', part.counted(part.reading.thread))};")
+        self._writer.line(f"int {part.name}_at = {mixed('threadIdx.x', part.counted(part.reading.thread))};")
         if part.reading.matrices:
             address = self._values.prelude.call("mt_shared_address", part.side.name)
             self._writer.line(f"unsigned {part.name}_from = {address};")
