@@ -120,8 +120,6 @@ class _Pipeline:
 
     def _obstacle(self, op: ops.For, trips: int) -> str:
         """Why nothing of a loop can be copied ahead; "" if something may."""
-        if self._target.backend == "mlir":
-            return "the mlir backend does not copy asynchronously"
         if self._target.generation < FIRST_GENERATION:
             return f"{self._target.chip} has no asynchronous copies"
         if any(not o.structured and effect_of(o) is Effect.WRITE for o in walk(op.body)):

@@ -49,6 +49,7 @@ _MOST = 227 << 10
 _CALLS = {
     "barrier": "mt_barrier", "check": "mt_check", "shuffle": "mt_shuffle", "operands": "mt_operands",
     "ldmatrix": "mt_ldmatrix", "mma": "mt_mma", "tf32": "mt_tf32", "begin": "mt_begin", "finish": "mt_finish",
+    "copy": "mt_copy", "commit": "mt_commit", "wait": "mt_wait",
 }  # fmt: skip
 
 
@@ -67,6 +68,8 @@ class _Host:
         text = _SHUFFLE.sub(_shuffle, text)
         text = warpgroups.in_mlir(_MMA.sub(_mma, _LDMATRIX.sub(_ldmatrix, text)))
         text = re.sub(r"nvvm.convert.float.to.tf32 (%\w+) .*", r"llvm.call %tf32(\1) : !llvm.ptr, (f32) -> i32", text)
+        text = _WAIT.sub(_wait, _COPY.sub(_copy, text))
+        text = text.replace("nvvm.cp.async.commit.group", "llvm.call %commit() : !llvm.ptr, () -> ()")
         text = _PRINTF.sub(lambda found: self._printf(found, name), text)
         text = in_mlir(text)
         self.indices = _INDICES.findall(text)
@@ -112,6 +115,21 @@ def _shuffle(found: re.Match[str]) -> str:
     if type_.startswith("f"):
         convert(result, "arith.bitcast", last, f"{integer} to {type_}")
     return "\n".join(lines) + "\n"
+
+
+_COPY = re.compile(r"nvvm\.cp\.async\.shared\.global (%\w+), (%\w+), (\d+), cache = \w+(?:, (%\w+))? :.*")
+_WAIT = re.compile(r"nvvm\.cp\.async\.wait\.group (\d+)")
+
+
+def _copy(found: re.Match[str]) -> str:
+    to, source, size, wanted = found.groups()
+    call = f"llvm.call %copy({to}, {source}, {to}_size, {wanted or f'{to}_size'})"
+    return f"{to}_size = arith.constant {size} : i32\n{call} : !llvm.ptr, (!llvm.ptr, !llvm.ptr, i32, i32) -> ()"
+
+
+def _wait(found: re.Match[str]) -> str:
+    name = f"%pending_{found.start()}"
+    return f"{name} = arith.constant {found[1]} : i32\nllvm.call %wait({name}) : !llvm.ptr, (i32) -> ()"
 
 
 _LDMATRIX = re.compile(

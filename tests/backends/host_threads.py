@@ -23,6 +23,10 @@ _SOURCE = r"""
 #include <string>
 #include <vector>
 enum State { READY, AT_BARRIER, AT_SHUFFLE, DONE, FAILED };
+struct Copy {
+    char *to, bytes[16];
+    int size;
+};
 struct Thread {
     ucontext_t context;
     std::vector<char> stack;
@@ -31,6 +35,7 @@ struct Thread {
     int64_t index;
     uint64_t value;
     int from;  // the thread whose value a shuffle reads
+    std::vector<std::vector<Copy>> copies;  // under way, in groups
     char operands[128];  // of an instruction of tensor cores; what is there is its result then
 };
 static std::vector<Thread> threads;
@@ -54,6 +59,20 @@ extern "C" uint64_t mt_shuffle(uint64_t value, int lane, int relative) {
     self.from = relative ? current ^ lane : (current & ~31) | lane;
     leave(AT_SHUFFLE);
     return self.value;
+}
+// --- copies to shared memory: they land as late as they may, and what was there is lost when they begin
+extern "C" void mt_copy(char* to, const char* from, int size, int wanted) {
+    Copy copy = {to, {}, size};
+    if (wanted) memcpy(copy.bytes, from, wanted);
+    if ((size_t)to % size || (size_t)from % size) leave(FAILED);
+    memset(to, 0xAB, size);
+    threads[current].copies.back().push_back(copy);
+}
+extern "C" void mt_commit() { threads[current].copies.emplace_back(); }
+extern "C" void mt_wait(int pending) {
+    auto& groups = threads[current].copies;
+    for (; (int)groups.size() > pending + 1; groups.erase(groups.begin()))
+        for (Copy& copy : groups[0]) memcpy(copy.to, copy.bytes, copy.size);
 }
 // --- tensor cores
 static std::string fault;
@@ -121,6 +140,7 @@ extern "C" int mt_run(void (*function)(void**), void** args, int number, int ind
         if (index_at >= 0) self.args[index_at] = &self.index;
         self.stack.resize(1 << 18);
         self.state = READY;
+        self.copies.assign(1, {});
         getcontext(&self.context);
         self.context.uc_stack.ss_sp = self.stack.data();
         self.context.uc_stack.ss_size = self.stack.size();

@@ -3,7 +3,7 @@ other in every thread. The sums are in a per-thread array, which LLVM keeps in r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
 from mytriton.backends.mlir.context import MAX_UNROLL_SINGLE, Context
@@ -17,7 +17,7 @@ from mytriton.backends.mlir.warpgroups import Warpgroups
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.ir.printer import Printer
-from mytriton.layout.dots import DotPlan, dot_plan, mapped
+from mytriton.layout.dots import DotPlan, dot_plan, is_staged, mapped
 from mytriton.layout.ops import Finish
 from mytriton.layout.routes import BitMap
 from mytriton.layout.warpgroup import by_warpgroups
@@ -34,9 +34,11 @@ class Dots:
         positions: Positions,
         shared: Shared,
         emitter: Callable[[int | None], ElementEmitter],
+        staged: Mapping[Value, str],
     ) -> None:
         self._context, self._text, self._layouts = context, context.text, context.layouts
         self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
+        self._staged = staged
         self._tensor_cores = TensorCores(context, shared)
         self._warpgroups = Warpgroups(context, shared)
         self.functions = self._warpgroups.functions
@@ -62,13 +64,15 @@ class Dots:
     def _round(self, op: ops.Dot, plan: DotPlan) -> None:
         sides = self._sides(op, plan)
         for side in sides:
-            self._put(side, plan)
-        if by_warpgroups(op):
+            if not is_staged(op, side.which):
+                self._put(side, plan)
+        if by_warpgroups(op) and op.staged != "both":
             self._warpgroups.fence()
+        if op.staged != "both":
             self._text.write("gpu.barrier")
+        if by_warpgroups(op):
             self._warpgroups.emit(op, plan, sides)
             return
-        self._text.write("gpu.barrier")
         if op.instruction:
             self._tensor_cores.emit(op, plan, sides)
             return
@@ -80,10 +84,11 @@ class Dots:
 
     def _sides(self, op: ops.Dot, plan: DotPlan) -> list[Side]:
         """Both factors, with the slot at which each begins in the buffer."""
-        return [
-            Side("lhs", op.lhs, plan.lhs, self._text.i32(plan.lhs.start), f"%lhs{number(op.result)}"),
-            Side("rhs", op.rhs, plan.rhs, self._text.i32(plan.rhs.start), f"%rhs{number(op.result)}"),
-        ]
+        sides = []
+        for which, value, factor in (("lhs", op.lhs, plan.lhs), ("rhs", op.rhs, plan.rhs)):
+            base = self._staged[value] if is_staged(op, which) else self._text.i32(factor.start)
+            sides.append(Side(which, value, factor, base, f"%{which}{number(op.result)}"))
+        return sides
 
     def _put(self, side: Side, plan: DotPlan) -> None:
         """A factor's elements to the buffer, as far as it is their turn; of copies, one."""

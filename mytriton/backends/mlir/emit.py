@@ -31,6 +31,7 @@ from mytriton.ir.core import Op, ParamInfo, Value
 from mytriton.ir.printer import Printer
 from mytriton.layout import routes
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
+from mytriton.layout.staging import AsyncCopy
 from mytriton.stage import Line
 from mytriton.target import Target
 from mytriton.types import PointerType, ScalarType, is_pointer
@@ -91,6 +92,8 @@ class _Emitter:
     def _body(self) -> None:
         write_indices(self.text, self.laid_out)
         self.shared.begin()
+        if any(isinstance(op, AsyncCopy) for op in self.func.walk()):
+            self.shared.pointer()
         self.text.at(None)
         layouts = self.laid_out.layouts
         for segment in self.laid_out.segments:
@@ -143,6 +146,8 @@ class _Emitter:
         match op:
             case ops.Store():
                 self._store(op)
+            case AsyncCopy():
+                self.exchanges.staging.copy(op)
             case ops.Print():
                 write_print(self.context, self.positions, op)
             case ops.Assert():

@@ -22,6 +22,7 @@ from mytriton.backends.mlir.places import THREAD, Positions, place
 from mytriton.backends.mlir.rounds import Plan, Side, plan
 from mytriton.backends.mlir.shared import Shared
 from mytriton.backends.mlir.shuffle import shuffle
+from mytriton.backends.mlir.staging import Staging
 from mytriton.backends.mlir.writer import Writer
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
@@ -30,6 +31,7 @@ from mytriton.ir.printer import Printer
 from mytriton.layout import routes
 from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.program import Exchanged
+from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.types import PointerType, ScalarType, element_of, i64
 
 
@@ -46,7 +48,8 @@ class Exchanges:
     ) -> None:
         self._context, self._text, self._layouts = context, context.text, context.layouts
         self._printer, self._positions, self._shared, self._emitter = printer, positions, shared, emitter
-        self._dots = Dots(context, printer, positions, shared, emitter)
+        self.staging = Staging(context, positions, shared)
+        self._dots = Dots(context, printer, positions, shared, emitter, self.staging.bases)
         self.functions = self._dots.functions
         self._assembly = Assembly(context, self._keep)
         self._picks = Picks(context, positions, shared, self._finish)
@@ -67,6 +70,8 @@ class Exchanges:
             return
         self._text.at(op.span, self._printer.ids(op))
         match op:
+            case AsyncCommit() | AsyncWait() | Staged():
+                self.staging.emit(op)
             case ops.Pick() | ops.Gather():
                 self._picks.emit(op)
             case ops.Histogram():

@@ -16,6 +16,7 @@ from mytriton.layout.dots import dot_plan, readings
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Finish, PartialReduce
 from mytriton.layout.program import Item, LaidOut, Nested, Segment
+from mytriton.layout.staging import AsyncCopy, Staged
 from mytriton.layout.warpgroup import by_warpgroups
 from mytriton.records import dataclass
 from mytriton.target import Target
@@ -42,7 +43,7 @@ class Widths:
     """How many consecutive registers of a layout are handled together, as one vector."""
 
     def __init__(self, func: Func, target: Target) -> None:
-        accessed = [op.pointer.type for op in func.walk() if isinstance(op, (ops.Load, ops.Store))]
+        accessed = [op.pointer.type for op in func.walk() if isinstance(op, (ops.Load, ops.Store, AsyncCopy))]
         elements = [element_of(t) for t in accessed if isinstance(t, BlockType)]
         smallest = min((e.element.bytes for e in elements if isinstance(e, PointerType)), default=4)
         self._most = VECTOR_BYTES // smallest if target.abi == "pointer" else 1
@@ -102,7 +103,7 @@ class Homes(dict[Value, Home]):
                     if isinstance(values[0].type, BlockType):
                         self._settle(values, widths.of(self._layouts[values[0]]), f"%v{number(values[0])}")
                 self._share(item)
-            else:
+            elif not isinstance(item.op, Staged):  # that is no thread's
                 # A product is added up in its array, step by step; what comes in rounds is there when it was its turn.
                 way = rounds(item.op, laid_out.layouts)
                 steps = isinstance(item.op, ops.Dot) or (way is not None and way.count > 1)

@@ -9,7 +9,7 @@ from mytriton.ir.core import Op, Value
 
 #: What the gpu emitter calls its own values; a parameter of such a name is renamed.
 GENERATED = re.compile(
-    r"(v|cast|splat|idx|loaded|bytes|all|first|ptr|array|slot|store|owner|pos|chunk|lanes|at|trip)\d+(_.*)?"
+    r"(v|cast|splat|idx|loaded|bytes|all|first|ptr|array|slot|store|owner|pos|chunk|lanes|at|trip|staged)\d+(_.*)?"
     r"|(asm|src|low|lane|to|from|place|along|found|lhs|rhs)\d+(_.*)?|round|(r|register|step|shared|shown|all_assert)(_.*)?"
     r"|(all|ptr|bytes)_store\d+|(array|slot)cast\d+(_.*)?"
     r"|(c|bid|tid|block_id|thread_id|grid_dim|programs)_.*"

@@ -14,6 +14,7 @@ from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.program import LaidOut
 from mytriton.layout.routes import number
+from mytriton.layout.staging import AsyncCopy
 
 AXES = "xyz"
 THREAD = "%thread_id_x"
@@ -34,7 +35,7 @@ def write_indices(text: Text, laid_out: LaidOut) -> None:
         if isinstance(op, ops.NumPrograms):
             used.setdefault(("gpu.grid_dim", "programs", f"grid_dim_{AXES[op.axis]}"), op)
     # Positions depend on the thread, and so do who stores a scalar and whose elements are exchanged.
-    effects = (ops.Store, ops.Atomic, ops.Assert, ops.Print)
+    effects = (ops.Store, ops.Atomic, ops.Assert, ops.Print, AsyncCopy)
     exchanges = (ops.Dot, ops.Pick, ops.Gather, ops.Histogram, Convert, PartialReduce)
     threads = [op for op in found if isinstance(op, (ops.Arange, *effects, *exchanges))]
     if threads:
