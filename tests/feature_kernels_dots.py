@@ -33,7 +33,7 @@ def product_kernel(a, b, out, M: tl.constexpr, K: tl.constexpr, N: tl.constexpr,
 @product_kernel.example(m=32, k=64, n=16, dtype="bfloat16")  # tensor cores from here on, where there are some
 @product_kernel.example(m=64, k=32, n=64, dtype="float16", warps=8, flip=True)
 @product_kernel.example(m=16, k=16, n=32, dtype="float32", flip=True)
-@product_kernel.example(m=32, k=64, n=8, dtype="int8", warps=1)
+@product_kernel.example(m=32, k=64, n=64, dtype="int8", warps=1)
 @product_kernel.example(m=16, k=32, n=64, dtype="int8", warps=2, flip=True)
 @product_kernel.example(m=16, k=32, n=16, dtype="float64", flip=True)
 @product_kernel.example(m=32, k=256, n=128, dtype="float16")  # four rounds

@@ -160,8 +160,7 @@ class TensorCores:
             slot = at
             if further:
                 slot = text.fresh(f"{stem}_element_{i}")
-                opcode = "arith.xori" if further & _all(reading.thread) else "arith.addi"
-                text.write(f"{slot} = {opcode} {at}, {text.i32(further)} : i32")
+                text.write(f"{slot} = arith.xori {at}, {text.i32(further)} : i32")
             if part.base != ZERO:
                 there, slot = slot, text.fresh(f"{stem}_slot_{i}")
                 text.write(f"{slot} = arith.addi {there}, {part.base} : i32")
@@ -258,10 +257,3 @@ def _struct(element: str, count: int) -> str:
 
 def _times(masks: BitMap, unit: int) -> BitMap:
     return tuple(mask * unit for mask in masks)
-
-
-def _all(masks: BitMap) -> int:
-    found = 0
-    for mask in masks:
-        found |= mask
-    return found
