@@ -50,15 +50,21 @@ class Channel:
         self._generation = 0
         self._faults: dict[str, str] = {}
         self._forked = False
+        self._held = b""
         os.register_at_fork(after_in_child=self._disown)
         threading.Thread(target=self._listen, name="requests", daemon=True).start()
 
-    def send(self, message: Any) -> None:
-        """Send a message; the process ends if nobody listens."""
+    def send(self, message: Any, *, hold: bool = False) -> None:
+        """Send a message; the process ends if nobody listens. With `hold` it goes together with the next one, which
+        must follow at once: waking the explorer takes longer than many a stage."""
         if self._forked:
             os._exit(0)
+        self._held += encode(message)
+        if hold:
+            return
+        data, self._held = self._held, b""
         try:
-            write_all(self._out, encode(message))
+            write_all(self._out, data)
         except BrokenPipeError:
             os._exit(0)
 

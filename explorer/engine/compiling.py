@@ -194,7 +194,7 @@ class Worker:
         view = _view(stage, units, path, cached, later)
         if about.guessed is not None and stage.name == "source":
             view = replace(view, diagnostics=(*view.diagnostics, diagnostic_view(about.guessed, units, path)))
-        self._channel.send(m.StageFinished(job.generation, backend, view))
+        self._channel.send(m.StageFinished(job.generation, backend, view), hold=True)  # what is entered next follows
 
 
 def _through(planned: Sequence[str], until: str) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Tokenizers of our own, one compiled expression each, for the listings that Pygments has no lexer for."""
+"""Tokenizers of our own, one expression each, for the listings that Pygments has no lexer for."""
 
 from __future__ import annotations
 
@@ -8,38 +8,26 @@ from explorer.highlight.base import Run, join
 
 _NUMBER = r"(?P<number>(?<![\w%.])-?(?:0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?|inf\b|nan\b))"
 
-TREE = re.compile(
-    rf"""(?P<comment>\#.*)|(?P<string>"[^"]*")|{_NUMBER}
+TREE = rf"""(?P<comment>\#.*)|(?P<string>"[^"]*")|{_NUMBER}
     |(?P<keyword>^\s*\w+(?=\s)|\b(?:if|else|for|while|return|in)\b)|(?P<type>\b(?:[iuf]\d+|f8e\w+|bool|bf16|f\d+)\b|\*(?=[a-z]))
-    |(?P<function>\b[A-Za-z_]\w*(?=\())""",
-    re.VERBOSE,
-)
+    |(?P<function>\b[A-Za-z_]\w*(?=\())"""
 
-SSA = re.compile(
-    rf"""(?P<comment>(?://|\#).*)|(?P<value>%[\w.]+)|(?P<string>"[^"]*")|{_NUMBER}
+SSA = rf"""(?P<comment>(?://|\#).*)|(?P<value>%[\w.]+)|(?P<string>"[^"]*")|{_NUMBER}
     |(?P<type>\b(?:vector|tile|ptr)\b(?=<)|\b(?:[iu](?:1|8|16|32|64)|bool|bf16|f(?:8e4nv|8e5|16|32|64))\b)
     |(?P<keyword>(?:(?<==\s)|(?<=^)|(?<=^\s\s)|(?<=^\s\s\s\s))[a-z_]\w*(?:\.\w+)*)
-    |(?P<builtin>\b(?:true|false)\b)|(?P<label>\b[a-z_]\w*(?==))""",
-    re.VERBOSE,
-)
+    |(?P<builtin>\b(?:true|false)\b)|(?P<label>\b[a-z_]\w*(?==))"""
 
-SASS = re.compile(
-    r"""(?P<comment>//.*|/\*.*?\*/|\#.*|\[[-0-9]{6}\ [^\]]*\])
+SASS = r"""(?P<comment>//.*|/\*.*?\*/|\#.*|\[[-0-9]{6}\ [^\]]*\])
     |(?P<label>^\s*\.?[A-Za-z_.][\w.$]*:)|(?P<directive>^\s*\.\w[\w.]*)
     |(?P<builtin>@!?U?P[T0-9]\b)|(?P<value>\b(?:U?R(?:Z|\d+)|U?P(?:T|\d)|SR_[\w.]+|B\d+)\b|\bc\[)
-    |(?P<keyword>\b[A-Z][A-Z0-9]+(?:\.[A-Z0-9_.]+)*\b)|(?P<number>-?0x[0-9a-fA-F]+|\b-?\d+(?:\.\d+)?\b)""",
-    re.VERBOSE,
-)
+    |(?P<keyword>\b[A-Z][A-Z0-9]+(?:\.[A-Z0-9_.]+)*\b)|(?P<number>-?0x[0-9a-fA-F]+|\b-?\d+(?:\.\d+)?\b)"""
 
 #: Stage lists, findings and run reports.
-REPORT = re.compile(
-    r"""(?P<bad>\b(?:FAILED|CRASHED|FAIL)\b|\berror(?:\[\w+\])?(?=:)|\^+)
+REPORT = r"""(?P<bad>\b(?:FAILED|CRASHED|FAIL)\b|\berror(?:\[\w+\])?(?=:)|\^+)
     |(?P<good>\bPASS\b|(?:(?<=\s)|^)ok(?=\s))
     |(?P<doubtful>\b(?:skipped|stale|warning(?:\[\w+\])?|NOT\sRUN|CRASHED)(?=[\s:]|$))
     |(?P<comment>(?:(?<=\s)|^)(?:no\schange|cached|-|=)(?=\s))|(?P<keyword>^(?:help|reference|note)(?=:))
-    |(?P<number>(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]))""",
-    re.VERBOSE,
-)
+    |(?P<number>(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]))"""
 
 
 class RegexTokenizer:
@@ -47,8 +35,8 @@ class RegexTokenizer:
 
     carries = False
 
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        self._pattern = pattern
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(pattern, re.VERBOSE)
 
     def tokens(self, line: str, state: int = 0) -> list[Run]:
         """The runs of `line`."""
@@ -68,4 +56,4 @@ class PlainTokenizer(RegexTokenizer):
     """No styles at all."""
 
     def __init__(self) -> None:
-        super().__init__(re.compile(r"(?!)"))
+        super().__init__(r"(?!)")

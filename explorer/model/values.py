@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from explorer.model import sass
-from explorer.model.names import Name, scanner
 from explorer.model.result import LineView
 from mytriton.records import dataclass
+
+if TYPE_CHECKING:
+    from explorer.model.names import Name
 
 #: How a name is told from another value of the same name: in these languages by the braces it stands in, in these by
 #: the function, in SASS by the order of the listing; elsewhere a name is one value.
@@ -32,6 +34,8 @@ class Values:
         self.lines = [line.text for line in lines]
         self.language = language
         self._views = lines
+        from explorer.model.names import scanner  # its expressions take 3 ms, for which starting does not wait
+
         self._scan_text = scanner(language)
 
     def scan(self, row: int) -> list[Name]:
@@ -120,6 +124,8 @@ class Values:
 
     def _until_set_again(self, name: str, found: dict[int, list[Name]], row: int) -> dict[int, list[Name]]:
         """From the last row at or before `row` that sets the register, whatever is in it, to the next that does."""
+        from explorer.model import sass
+
         sets = [r for r, names in found.items() if any(n.defines for n in names) and not sass.guarded(self.lines[r])]
         begin = max((r for r in sets if r <= row), default=-1)
         if begin == row and not any(n.defines for n in found.get(row, ())):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 
 from textual import events, on
@@ -14,6 +15,7 @@ from textual.widgets import TextArea
 from explorer.engine.messages import (
     SLOW_STAGES,
     ChildFailed,
+    CompileStarted,
     Event,
     ModuleRead,
     StageFinished,
@@ -36,6 +38,9 @@ from explorer.widgets.workspace import Workspace
 
 #: Seconds that an edit may wait for the compilation under way before it replaces it, and for its swap file.
 SUPERSEDE_AFTER, SWAP_AFTER = 0.04, 0.2
+
+#: Seconds that a stage waits for those that come next, to be shown with them: screens show no more frames than that.
+FRAME = 0.016
 
 
 class MainBase(Showing):
@@ -69,11 +74,13 @@ class MainBase(Showing):
         self.find_bar = FindBar()
         self._requested: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._arrived: list[Event] = []
+        self._taking_in = False
         self._edit_timer: Timer | None = None
         self._swap_timer: Timer | None = None
         #: Why the unsaved edits could not be kept aside, if they could not.
         self.swap_trouble = ""
         self.left = False
+        self._styled = False
 
     def compose(self) -> ComposeResult:
         """Header, panes, search, the place of the cursor, resources, stage strip, run line, keys."""
@@ -96,7 +103,13 @@ class MainBase(Showing):
         self._update()
         self.call_after_refresh(self._loaded)
 
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Shown for the first time: all on it has just got its styles, which take 25 ms."""
+        event.refresh_styles = self._styled
+        self._styled = True
+
     def _loaded(self) -> None:
+        self.editor.show_colours()
         # What has been loaded stays: looking through all of it for garbage, again and again, takes 20 ms each time.
         gc.collect()
         gc.freeze()
@@ -110,9 +123,27 @@ class MainBase(Showing):
 
     def receive(self, event: Event) -> None:
         """The engine tells something."""
-        # A message and a repaint for each of the hundred events of a compilation would take longer than compiling.
+        # A message and a repaint for each of the hundred events of a compilation would take longer than compiling, and
+        # keep the processor from what somebody waits for.
         self._arrived.append(event)
-        if len(self._arrived) == 1:
+        if self._may_wait(event):
+            if len(self._arrived) == 1:
+                asyncio.get_running_loop().call_later(FRAME, self._take_in_next)
+        else:
+            self._take_in_next()
+
+    def _may_wait(self, event: Event) -> bool:
+        """Whether other stages follow at once, as they do up to the source text of the last backend. What comes before
+        the layout is shown while that is made."""
+        if isinstance(event, StageFinished):
+            last = next(reversed(self._requested[0]), "")
+            ends = event.stage.name == "layout" and event.backend in self._requested[0][:1]
+            return event.stage.ok and not ends and event.stage.name not in (last, f"{last}/emit")
+        return isinstance(event, CompileStarted)
+
+    def _take_in_next(self) -> None:
+        if self._arrived and not self._taking_in:
+            self._taking_in = True
             self.call_later(self._take_in)
 
     # Asking the engine
@@ -192,7 +223,7 @@ class MainBase(Showing):
 
     def _take_in(self) -> None:
         """Have the session take in what has arrived, and show that."""
-        events, self._arrived = self._arrived, []
+        events, self._arrived, self._taking_in = self._arrived, [], False
         for event in events:
             if self.session.handle(event):
                 self._react(event)

@@ -78,7 +78,19 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
         self._linked: frozenset[int] = frozenset()
         self._found: dict[int, list[tuple[int, int]]] = {}
         self._counts = LineCounts()
-        self._highlighted = Highlighted(tokenizer("python"), lambda row: self.document.get_line(row))
+        self._lex("")
+
+    def _lex(self, language: str) -> None:
+        self._lexed = bool(language)
+        self._highlighted = Highlighted(tokenizer(language), lambda row: self.document.get_line(row))
+
+    def show_colours(self) -> None:
+        """Highlight from now on. What is painted first does without, and is painted 45 ms earlier: that long it takes
+        until Pygments has compiled its lexer."""
+        if not self._lexed:
+            self._lex("python")
+            self._rows_made.clear()
+            self.refresh()
 
     def _set_document(self, text: str, language: str | None) -> None:
         super()._set_document("", language)
@@ -94,6 +106,7 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
 
     def code(self, row: int) -> str:
         """A row with what is no code blanked out."""
+        self.show_colours()
         return self._highlighted.code(row)
 
     # What is marked

@@ -28,7 +28,7 @@ class Sent:
     def __init__(self) -> None:
         self.messages: list[Any] = []
 
-    def send(self, message: Any) -> None:
+    def send(self, message: Any, *, hold: bool = False) -> None:
         self.messages.append(message)
 
     def enter(self, *args: Any) -> None:
