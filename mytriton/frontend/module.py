@@ -144,6 +144,8 @@ class _File:
             case ast.If() if (holds := condition(node.test, lookup_among(names))) is not None:
                 for child in node.body if holds else node.orelse:
                     self._statement(child, names)
+            case ast.If() if _of_the_main_program(node.test):
+                self._unrun(node, names)
             case ast.If():
                 ways = [self.scope(body, names) for body in (node.orelse, node.body)]
                 self._unrun(node, names)
@@ -289,6 +291,11 @@ class ImportedFiles:
 
 #: The names of files that others import, as long as they and what they import in turn are unchanged.
 _names_of_files: dict[Path, tuple[Mapping[str, Any], dict[Path, Stamp]]] = {}
+
+
+def _of_the_main_program(test: ast.expr) -> bool:
+    """Whether a condition is `__name__ == "__main__"`. No kernel needs what such a program sets, and it may be long."""
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
 
 def _plain(item: Known | Tuple) -> Any:

@@ -134,36 +134,31 @@ def resolve(node: ast.expr | None, lookup: Lookup) -> Any:
     while isinstance(node, ast.Attribute):
         path.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name):
-        return MISSING
-    value = lookup(node.id)
-    for name in reversed(path):
+    return member(lookup(node.id), reversed(path)) if isinstance(node, ast.Name) else MISSING
+
+
+def member(value: Any, path: Iterable[str]) -> Any:
+    """What a value has under a dotted name; `MISSING` if there is none."""
+    for name in path:
         if value is MISSING:
             return MISSING
         value = getattr(value, name, MISSING)
     return value
 
 
-def _annotation(node: ast.expr | None) -> ast.expr | None:
-    """An annotation, or the expression inside one written as a string."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        try:
-            return ast.parse(node.value, mode="eval").body
-        except SyntaxError:
-            return node
-    return node
-
-
 def is_constexpr(node: ast.expr | None, lookup: Lookup) -> bool:
     """Whether an annotation is `tl.constexpr`, under any alias, also as a string."""
     if node is None:
         return False
-    node = _annotation(node)
-    found = resolve(node, lookup)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        first, *rest = node.value.strip().split(".")
+        found, last = member(lookup(first), rest), (first, *rest)[-1]
+    else:
+        found, last = resolve(node, lookup), last_name(node)
     if found is not MISSING:
         return found is language.constexpr
     # `tl` may be imported in a function that encloses the kernel and then be invisible to it; the spelling decides.
-    return last_name(node) == "constexpr"
+    return last == "constexpr"
 
 
 def _written_type(node: ast.expr | None, lookup: Lookup) -> str:
