@@ -98,11 +98,23 @@ class Autotuner(Decorated):
         return self.fn.prepare(grid, *args, **self._with(self.cache.get(key, self.configs[0]), keywords))
 
     def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> Any:
-        """Compile every config that is left after pruning: the results, in their order. Nothing is measured."""
+        """Compile every config that is left after pruning: the results, in their order. Nothing is measured. Those that
+        do not compile no launch would take, so they are left out; if none does, that is raised."""
         args, keywords = self._standing(args, keywords)
         self._checked(args, keywords)
-        kept = self._kept(args, keywords)
-        return [self.fn.warmup(*args, grid=grid, **self._with(config, keywords)) for config in kept]
+        made: list[LaunchResult] = []
+        errors: list[CompileError] = []
+        for config in self._kept(args, keywords):
+            try:
+                result: LaunchResult = self.fn.warmup(*args, grid=grid, **self._with(config, keywords))
+            except CompileError as error:
+                errors.append(error)
+                continue
+            result.config = config
+            made.append(result)
+        if errors and not made:
+            raise errors[0]
+        return made
 
     def _launch(self, grid: Any, /, *args: Any, **keywords: Any) -> LaunchResult:
         named = self._checked(args, keywords)

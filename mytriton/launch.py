@@ -191,7 +191,7 @@ class JITFunction:
     def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> Any:
         """Compile for the arguments of a launch to the code that would run, and run nothing. A dtype may stand for an
         array of it, whose address counts as divisible by 16. `grid` says nothing, and is taken as Triton takes it.
-        What it gives is the result of a launch; of an autotuned kernel, one for each config."""
+        What it gives is the result of a launch; of an autotuned kernel, one for each config that compiles."""
         launch = self._prepare(self.kernel, 1, *self._standing(args, keywords))
         launch.compilation.run(code_stage(launch.compilation.planned))
         launch.compilation.raise_if_failed()

@@ -50,7 +50,9 @@ def bind(kernel: Kernel, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> 
     bound = dict(zip(names, args, strict=False))
     for name, value in keywords.items():
         if name not in names:
-            near = get_close_matches(name, names, 1)
+            from mytriton.options import SETTINGS  # which looks for a device, and nothing else here needs
+
+            near = get_close_matches(name, [*names, *SETTINGS], 1)
             hint = f"did you mean `{near[0]}`?" if near else f"its parameters are {', '.join(names)}"
             hint = "the option is Triton's, leave it away" if name in _TRITON_ONLY else hint
             raise LaunchError(f"`{kernel.name}` has no parameter `{name}`; {hint}")

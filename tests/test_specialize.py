@@ -144,6 +144,8 @@ BINDING = [
     ((1, 2, 3, 4), {}, "`kernel` takes 3 arguments (x, n, BLOCK), got 4"),
     ((1, 2), {"x": 1}, "`kernel` got `x` twice, by position and by name"),
     ((1, 2), {"BLOK": 1}, "`kernel` has no parameter `BLOK`; did you mean `BLOCK`?"),
+    ((1, 2), {"num_wraps": 8}, "`kernel` has no parameter `num_wraps`; did you mean `num_warps`?"),
+    ((1, 2), {"num_stage": 8}, "`kernel` has no parameter `num_stage`; did you mean `num_stages`?"),
     ((1, 2), {"maxnreg": 3}, "`kernel` has no parameter `maxnreg`; the option is Triton's, leave it away"),
     ((1, 2), {"zzz": 1}, "`kernel` has no parameter `zzz`; its parameters are x, n, BLOCK"),
 ]

@@ -8,7 +8,7 @@ import pytest
 
 import mytriton
 import mytriton.language as tl
-from mytriton import LaunchError
+from mytriton import CompileError, LaunchError
 from mytriton.stage import Stage
 
 
@@ -78,6 +78,16 @@ def test_around_a_kernel():
     made = tuned(computed(scale)).warmup(tl.float32, 8, backend="interp")
     assert [dict(m.compilation.specialization.constexprs)["BLOCK"] for m in made] == [8, 16]
     assert seen == [tl.float32] * 2
+
+
+def test_configs_that_do_not_compile_are_left_out():
+    def tuned(*blocks):
+        return mytriton.autotune([mytriton.Config({"BLOCK": block}) for block in blocks], key=["n"])(scale)
+
+    made = tuned(8, 12, 16).warmup(tl.float32, 8, 2.0, backend="interp")  # extents are powers of two
+    assert [m.config.kwargs["BLOCK"] for m in made] == [8, 16]
+    with pytest.raises(CompileError, match="12"):
+        tuned(12, 24).warmup(tl.float32, 8, 2.0, backend="interp")
 
 
 def test_a_stage_is_told_without_the_bytes_that_it_made() -> None:

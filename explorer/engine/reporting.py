@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from explorer.engine.messages import RunRequest
@@ -32,7 +32,6 @@ def diagnosed(error: CompileError, path: str) -> tuple[DiagnosticView, ...]:
 def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: str, progress: Progress) -> RunReport:
     """Run a case on a backend and compare its outputs; raises what compiling and launching raise."""
     report = check.check_example(kernel, case, _target(request, backend), progress)
-    changed = [o.name for o in report.outputs if not o.is_output]
     found, compilation = report.origin, report.compilation
     return RunReport(
         report.ok,
@@ -41,7 +40,7 @@ def checked(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend
         outputs=tuple(output_view(o) for o in report.outputs),
         seconds=report.seconds,
         reference=report.reference,
-        message=f"{', '.join(changed)} should not have changed, not being in `expected`" if changed else "",
+        message=_not_outputs(report.outputs),
         origin=str(found) if found is not None else "",
         origin_line=place(found.span, compilation.units, request.path)[0] if found is not None else None,
         chip=compilation.target.chip if backend in _GPU else "",
@@ -111,7 +110,20 @@ def located(
     last = found.steps[-1]
     views = tuple(output_view(o) for o in last.outputs)
     reference = "NumPy" if found.has_reference else "the first stage"
-    return RunReport(found.culprit is None, backend, outputs=views, reference=reference, steps=tuple(steps))
+    return RunReport(
+        found.culprit is None,
+        backend,
+        outputs=views,
+        reference=reference,
+        steps=tuple(steps),
+        message=_not_outputs(last.outputs),
+    )
+
+
+def _not_outputs(outputs: Sequence[comparison.OutputReport]) -> str:
+    """Which arrays should not have changed."""
+    changed = [o.name for o in outputs if not o.is_output]
+    return f"{', '.join(changed)} should not have changed, not being in `expected`" if changed else ""
 
 
 def _step_text(step: Step) -> str:

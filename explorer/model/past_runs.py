@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from hashlib import sha1
+from itertools import accumulate
 
 from explorer.model.measured import BenchView
 from explorer.model.result import RunReport
@@ -92,8 +94,9 @@ class PastRuns:
 _HEADS = ("run", "time", "result", "median", "before", "best", "ran on", "example", "text", "compiled for")
 
 
-def table(past: PastRuns) -> list[str]:
-    """A line a run below a line of headings; what matters most is on the left."""
+def table(past: PastRuns, width: int = 1000) -> list[tuple[str, int]]:
+    """A line a run below a line of headings, each with the number of its run; what matters most is on the left. Columns
+    that do not fit stand below the others."""
     rows: list[tuple[str, ...]] = [_HEADS]
     for entry in past.entries:
         report = entry.report
@@ -107,7 +110,15 @@ def table(past: PastRuns) -> list[str]:
              compiled_for(report) or " ".join(report.message.split()))
         )  # fmt: skip
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
-    return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    ends = list(accumulate(widths, lambda end, more: end + 2 + more))
+    fitting = sum(end <= width for end in ends)
+    lines: list[tuple[str, int]] = []
+    for run, row in enumerate(rows):
+        cells = zip(row[:fitting], widths, strict=False)
+        rest = "  ".join(filter(None, row[fitting:]))
+        lines.append(("  ".join(f"{cell:<{w}}" for cell, w in cells).rstrip(), run))
+        lines += [(f"     {part}", run) for part in textwrap.wrap(rest, width - 5)]
+    return lines
 
 
 def outcome(report: RunReport) -> str:

@@ -101,7 +101,7 @@ def report_lines(report: RunReport, past: PastRuns, width: int = 1000, stale: It
         *_step_lines(report, width),
         *_plain([*rest, *stale, *([report.note] if report.note else [])], width),
         *_bench_lines(report, past, width),
-        *map(LineView, tuning_lines(report.tuning) if report.tuning is not None else ()),
+        *map(LineView, tuning_lines(report.tuning, width) if report.tuning is not None else ()),
         *(line for output in report.outputs for line in _output_lines(report, output, width)),
         *_plain([f"reference: {report.reference}"] if report.reference else [], width),
         *_plain(details, width),

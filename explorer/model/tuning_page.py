@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from explorer.model.measured import TrialView, TuningView
@@ -17,12 +18,15 @@ def tuning_page(kernel: str, example: str, report: RunReport) -> list[str]:
     return [head, *(f"  {row}" for row in tuning_lines(report.tuning))]
 
 
-def tuning_lines(found: TuningView) -> list[str]:
-    """How long it took and for what, a line a config (the best has a `*`), and why some of them failed."""
+def tuning_lines(found: TuningView, width: int = 1000) -> list[str]:
+    """How long it took and for what, a line a config (the best has a `*`), and why some of them failed. A table
+    that is wider leaves the spread away, or has each config below its time."""
     pruned = f" of {found.configs} after pruning" if found.configs > len(found.trials) else ""
     key = ", ".join(map(str, found.key))
     count = f"{len(found.trials)}{pruned} config{'s' if found.configs != 1 else ''}"
-    rows = [f"{count} in {seconds_text(found.seconds)}, for {key}", *_table(found)]
+    tables = (_table(found), _table(found, spread=False))
+    fitting = next((table for table in tables if max(map(len, table)) <= width), None) or _stacked(found, width)
+    rows = [f"{count} in {seconds_text(found.seconds)}, for {key}", *fitting]
     return [*rows, *_errors(found.trials)]
 
 
@@ -35,20 +39,35 @@ def fastest(found: TuningView) -> str:
     return f"{values}: {seconds_text(best.median)}"
 
 
-def _table(found: TuningView) -> list[str]:
+def _table(found: TuningView, spread: bool = True) -> list[str]:
     names = [*dict.fromkeys(name for trial in found.trials for name in _values(trial))]
-    rows = [["", *names, "median", "20% to 80%", "of the best"]]
-    fastest = found.trials[found.best].median if found.best is not None else 0.0
+    rows = [["", *names, "median", *(["20% to 80%"] if spread else []), "of the best"]]
     for number, trial in enumerate(found.trials):
-        times = ["failed", "", ""]
-        if not trial.error:
-            slower = f"x{trial.median / fastest:.2f}" if fastest and number != found.best else ""
-            times = [
-                seconds_text(trial.median), f"{seconds_text(trial.p20)} to {seconds_text(trial.p80)}", slower
-            ]  # fmt: skip
+        median, slower = _times(found, number)
+        between = f"{seconds_text(trial.p20)} to {seconds_text(trial.p80)}" if not trial.error else ""
+        times = [median, *([between] if spread else []), slower]
         rows.append(["*" if number == found.best else "", *(str(trial.values.get(n, "")) for n in names), *times])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _times(found: TuningView, number: int) -> tuple[str, str]:
+    """The median of a config, and how many times as long as the fastest it takes."""
+    trial = found.trials[number]
+    if trial.error:
+        return "failed", ""
+    fastest = found.trials[found.best].median if found.best is not None else 0.0
+    return seconds_text(trial.median), f"x{trial.median / fastest:.2f}" if fastest and number != found.best else ""
+
+
+def _stacked(found: TuningView, width: int) -> list[str]:
+    rows = []
+    for number, trial in enumerate(found.trials):
+        mark = "*" if number == found.best else " "
+        values = ", ".join(f"{name}: {value}" for name, value in _values(trial).items())
+        rows += [f"{mark}  {'  '.join(filter(None, _times(found, number)))}"]
+        rows += textwrap.wrap(values, width, initial_indent="     ", subsequent_indent="     ")
+    return rows
 
 
 def _values(trial: TrialView) -> dict[str, Any]:

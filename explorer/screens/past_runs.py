@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
 
 from explorer.model.past_runs import Entry, PastRuns, table
@@ -23,31 +24,49 @@ class Runs(Page[None]):
     ]
 
     def __init__(self, past: PastRuns, report: Callable[[Entry], list[str]], bench: Callable[[], None]) -> None:
-        keys = "esc back   enter report   B bench all examples   h l sideways   y copy"
+        keys = "esc back   enter report   B bench all examples   y copy"
         super().__init__("Runs of this session", keys, [])
         self._past, self._report, self._bench = past, report, bench
+        self._numbers: list[int] = []
 
     def on_mount(self) -> None:
         """Start at the newest."""
         super().on_mount()
-        self.query_one(CodeView).show_row(len(self._lines) - 1)
+        self._go_to(len(self._past.entries))
 
     def follow(self) -> None:
         """Show the list as it is now, if it is shown already."""
         if self._lines:
             self.load()
 
+    def on_resize(self, event: events.Resize) -> None:
+        """Fold it anew."""
+        self.follow()
+
     def load(self) -> None:
         """Show the list as it is now."""
-        lines = table(self._past) if self._past.entries else ["Nothing was run yet: r runs, B benches."]
+        at = self._number
+        found = table(self._past, self.columns())
+        self._numbers = [number for _, number in found]
+        lines = [text for text, _ in found] if self._past.entries else ["Nothing was run yet: r runs, B benches."]
         if lines != self._lines:
             self._lines = lines
             super().load()
+            self._go_to(at)
+
+    @property
+    def _number(self) -> int:
+        """Of the run at the cursor; 0 above the first."""
+        row = self.query_one(CodeView).cursor
+        return self._numbers[row] if row < len(self._numbers) else 0
+
+    def _go_to(self, number: int) -> None:
+        if number:
+            self.query_one(CodeView).show_row(self._numbers.index(number))
 
     def action_open(self) -> None:
         """Show the report of the run at the cursor."""
-        number = self.query_one(CodeView).cursor
-        if 1 <= number <= len(self._past.entries):
+        if number := self._number:
             entry = self._past.entries[number - 1]
             self.app.push_screen(TextScreen(f"Run {number}", self._report(entry)))
 

@@ -16,6 +16,7 @@ from explorer.model.past_runs import Entry, PastRuns, outcome, size_lines, table
 from explorer.model.result import OutputReport, RunReport
 from explorer.model.roofline import HEIGHT, WIDTH, bench_lines, drawing, fine_print, verdict
 from explorer.model.runs import report_lines, run_summary
+from explorer.model.tuning_page import tuning_lines
 from explorer.model.units import amount, change, number, percent, seconds_text
 from tests.explorer.explorer_support import Explorer, explorer, settled
 
@@ -142,7 +143,7 @@ def test_the_list_of_runs() -> None:
     made, _ = history(timed(10e-6), timed(9e-6), on_gpu, failed)
     first, second = made.entries[0].version, made.entries[2].version
     assert first != second
-    assert table(made) == [
+    assert [text for text, _ in table(made)] == [
         "run  time      result   median     before  best  ran on         example                 text            "
         "compiled for",
         f"1    10:00:00  PASS     10.0 us                  cpu, not cuda  add_kernel add(n=1000)  {first}",
@@ -152,6 +153,14 @@ def test_the_list_of_runs() -> None:
         f"4    10:00:03  NOT RUN                           cuda                                   {second}         no",
     ]
     assert outcome(replace(REPORT, ok=False)) == "FAIL"
+    narrow = table(made, 60)
+    assert narrow[:3] == [
+        ("run  time      result   median     before  best", 0),
+        ("     ran on  example  text  compiled for", 0),
+        ("1    10:00:00  PASS     10.0 us", 1),
+    ]
+    assert narrow[-1] == (f"     cuda  {second}  no", 4)
+    assert max(len(text) for text, _ in narrow) <= 60
 
 
 def test_a_table_over_sizes_has_the_newest_of_each_example() -> None:
@@ -266,9 +275,9 @@ async def test_tuning_shows_the_table_in_the_run_pane(tmp_path: Path) -> None:
         assert [line.rstrip() for line in e.lines("run")][:8] == [
             "TUNED  add_kernel  add(n=1000)  on cpu",
             "3 of 5 after pruning configs in 1.50 s, for 1000, float32",
-            "   BLOCK  num_warps  median  20% to 80%        of the best",
-            "   64     4          3.0 us  2.0 us to 4.0 us  x1.50",
-            "*  128    2          2.0 us  1.0 us to 2.5 us",
+            "   BLOCK  num_warps  median  of the best",
+            "   64     4          3.0 us  x1.50",
+            "*  128    2          2.0 us",
             "   100    2          failed",
             "failed: BLOCK: 100, num_warps: 2",
             "  it is no power of 2",
@@ -276,6 +285,27 @@ async def test_tuning_shows_the_table_in_the_run_pane(tmp_path: Path) -> None:
         assert run_summary(e.main.session) == "TUNED on cpu  BLOCK: 128, num_warps: 2: 2.0 us"
         failed = replace(report, ok=False, tuning=replace(tuning, best=None))
         assert (outcome(report), outcome(failed)) == ("TUNED", "FAIL")
+
+
+def test_a_table_of_configs_fits() -> None:
+    values = {"BLOCK_M": 128, "BLOCK_N": 256, "GROUP": 8, "num_warps": 8}
+    trials = (TrialView(values, 2e-3, 1e-3, 4e-3), TrialView({**values, "GROUP": 4}, 1e-3, 1e-3, 1e-3))
+    found = TuningView((4096,), trials, 1, 2, 0.5)
+    assert [len(tuning_lines(found, width)) for width in (80, 70, 40)] == [4, 4, 7]
+    assert tuning_lines(found, 70)[1:] == [
+        "   BLOCK_M  BLOCK_N  GROUP  num_warps  median   of the best",
+        "   128      256      8      8          2.00 ms  x2.00",
+        "*  128      256      4      8          1.00 ms",
+    ]
+    assert "20% to 80%" in tuning_lines(found, 80)[1]
+    assert tuning_lines(found, 40)[1:] == [
+        "   2.00 ms  x2.00",
+        "     BLOCK_M: 128, BLOCK_N: 256, GROUP:",
+        "     8, num_warps: 8",
+        "*  1.00 ms",
+        "     BLOCK_M: 128, BLOCK_N: 256, GROUP:",
+        "     4, num_warps: 8",
+    ]
 
 
 async def test_the_list_of_runs_survives_edits_and_shows_reports(tmp_path: Path) -> None:

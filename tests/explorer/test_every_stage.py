@@ -48,6 +48,11 @@ def test_each_stage_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFi
     ]
     assert main([str(path), "--every-stage"]) == 2
 
+    path.write_text(WRONG.replace("FACTOR", "2.0").replace('"n": n,', '"n": n, "y": n,').replace("n, B", "n, y, B"))
+    path.write_text(path.read_text().replace('"y": n', '"y": x.copy()').replace("store(x", "store(y"))
+    assert main(argv) == 1
+    assert "y should not have changed, not being in `expected`" in capsys.readouterr().out
+
 
 async def test_the_key_and_the_rows_that_lead_to_the_line(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py", size=(200, 60)) as e:
