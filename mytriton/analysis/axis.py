@@ -1,8 +1,9 @@
 """How the elements of a block of integers or pointers follow each other: stride, contiguity, divisibility.
 
 Integers wrap, so `x + arange(0, 256)` need not be consecutive: it may jump from 2**31 - 1 to -2**31 somewhere. What is
-reported holds for every input. Blocks of any rank are runs of elements in row-major order: `base + rows[:, None] * n +
-cols[None, :]` is consecutive in runs as long as `cols`.
+reported holds for every input. Blocks of any rank are runs of elements in one order: `base + rows[:, None] * n +
+cols[None, :]` is consecutive in runs as long as `cols` where the last axis counts fastest (row-major), and
+`base + rows[:, None] + cols[None, :] * n` in runs as long as `rows` where the first does (column-major).
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from mytriton.types import PointerType, ScalarType, Type, element_of, i64, is_fl
 
 
 class _Axis(Forward[AxisInfo]):
-    def __init__(self, func: Func, ranges: Mapping[Value, Range]) -> None:
+    def __init__(self, func: Func, ranges: Mapping[Value, Range], columns: bool) -> None:
         super().__init__()
-        self.func, self.ranges = func, ranges
+        self.func, self.ranges, self.columns = func, ranges, columns
         self.constants: dict[Value, int] = {}
 
     def tracks(self, value: Value) -> bool:
@@ -77,12 +78,10 @@ class _Axis(Forward[AxisInfo]):
                 return self._shift_left(op, x[0], x[1])
             case ops.Select():
                 return _select(x[0], x[1], x[2])
-            case ops.Reshape() | Convert():
+            case Convert():
                 return x[0]
-            case ops.Broadcast():
-                return runs.broadcast(x[0], shape_of(op.source.type), op.shape)
-            case ops.Transpose():
-                return runs.transpose(x[0], shape_of(op.source.type), op.order)
+            case ops.Reshape() | ops.Broadcast() | ops.Transpose():
+                return self._view(op, x[0])
             case ops.CmpLt() | ops.CmpGe() if x[0].contiguous > 1:
                 return _ordered(x[0], x[1])
             case ops.CmpGt() | ops.CmpLe() if x[1].contiguous > 1:
@@ -90,6 +89,18 @@ class _Axis(Forward[AxisInfo]):
             case ops.Unary() | ops.Binary() | ops.Compare():
                 return _constant_or_unknown(op, x)
         return unknown(op.result)
+
+    def _view(self, op: ops.Reshape | ops.Broadcast | ops.Transpose, x: AxisInfo) -> AxisInfo:
+        """The runs of a block that is looked at in another shape. In column-major order they are those of the block
+        whose axes are the other way round."""
+        old, new = shape_of(op.source.type), shape_of(op.result.type)
+        if isinstance(op, ops.Reshape):
+            return runs.reshape(x, old, new) if self.columns else x
+        if isinstance(op, ops.Broadcast):
+            return runs.broadcast(x, old[::-1], new[::-1]) if self.columns else runs.broadcast(x, old, new)
+        if not self.columns:
+            return runs.transpose(x, old, op.order)
+        return runs.transpose(x, old[::-1], tuple(len(old) - 1 - axis for axis in reversed(op.order)))
 
     def _linear(self, op: Op, stride: int, group: int, multiple: int, exact: int) -> AxisInfo:
         """The result of integer arithmetic on operands that are exact in groups of `exact`."""
@@ -200,7 +211,7 @@ def _ordered(x: AxisInfo, y: AxisInfo) -> AxisInfo:
     return AxisInfo(x.size, 0, group, group, 1)
 
 
-def axis_info(func: Func, ranges: Mapping[Value, Range] | None = None) -> dict[Value, AxisInfo]:
-    """What is known of every integer, bool and pointer value. `ranges` are `value_ranges` of the target in use; without
-    them the largest grid is assumed, which holds for every target."""
-    return _Axis(func, value_ranges(func, Target()) if ranges is None else ranges).run(func)
+def axis_info(func: Func, ranges: Mapping[Value, Range] | None = None, columns: bool = False) -> dict[Value, AxisInfo]:
+    """What is known of every integer, bool and pointer value, in row-major order or by `columns`. `ranges` are
+    `value_ranges` of the target in use; without them the largest grid is assumed, which holds for every target."""
+    return _Axis(func, value_ranges(func, Target()) if ranges is None else ranges, columns).run(func)

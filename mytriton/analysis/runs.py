@@ -79,7 +79,7 @@ def join(x: AxisInfo, y: AxisInfo) -> AxisInfo:
     return AxisInfo(x.size, stride, group, min(x.exact, y.exact), min(x.multiple, y.multiple))
 
 
-# --- shapes: elements count in row-major order ------------------------------------------------------------------------
+# --- shapes: elements count in row-major order, but for `reshape` -----------------------------------------------------
 
 
 def uniform(size: int, multiple: int) -> AxisInfo:
@@ -103,6 +103,15 @@ def broadcast(x: AxisInfo, old: tuple[int, ...], new: tuple[int, ...]) -> AxisIn
     equal = min(x.constant, kept)
     run = equal * prod(new[len(old) - axes :])
     return AxisInfo(size, 0, run, run, regroup(x, equal).multiple)
+
+
+def reshape(x: AxisInfo, old: tuple[int, ...], new: tuple[int, ...]) -> AxisInfo:
+    """A block in another shape, its elements counted in column-major order before and after: only axes of one element
+    may come and go."""
+    kept = [extent for extent in old if extent > 1] == [extent for extent in new if extent > 1]
+    if kept or (x.stride == 0 and x.group == x.size):
+        return x
+    return AxisInfo(x.size, None, 1, 1, regroup(x, 1).multiple)
 
 
 def transpose(x: AxisInfo, shape: tuple[int, ...], order: tuple[int, ...]) -> AxisInfo:

@@ -1,7 +1,8 @@
 """Chooses a layout for every block value.
 
 Loads and stores are what layouts are for: all blocks of one size have one layout there, whose chunks are as wide as
-the widest memory access (16 bytes) holds of the smallest element loaded or stored at that size. From there they follow:
+the widest memory access (16 bytes) holds of the smallest element loaded or stored at that size. Where addresses follow
+each other along columns, so do registers and lanes (`Orders.by_columns`). From there they follow:
 an operation has the layout of its operands, a reduction's result that of what is left, and a block that is to be
 broadcast is loaded in the slice that the broadcast needs. Values that are cheap to make have no layout of their own:
 they are made in every layout that someone wants (`rewrite.py`).
@@ -10,15 +11,18 @@ they are made in every layout that someone wants (`rewrite.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from math import prod
 
+from mytriton.analysis.ranges import value_ranges
 from mytriton.ir import ops
 from mytriton.ir.core import Effect, Func, Op, Value
 from mytriton.ir.ops import functions
 from mytriton.ir.ops.control import yielded
 from mytriton.layout import mma, warpgroup
 from mytriton.layout.dots import runs_along
-from mytriton.layout.layout import Layout, blocked
+from mytriton.layout.layout import Layout, blocked, by_columns
+from mytriton.layout.orders import Orders
 from mytriton.layout.routes import SHARED_BYTES
 from mytriton.records import dataclass
 from mytriton.target import Target
@@ -35,8 +39,8 @@ _COSTS: dict[type[Op], int] = {ops.Div: 6, ops.FloorDiv: 6, ops.Mod: 6, **dict.f
 #: Threads need what others hold for these.
 _EXCHANGED = (ops.Reduce, ops.Dot, ops.Pick, ops.Gather, ops.Histogram)
 
-#: Gives the layout that blocks of a shape have at loads and stores.
-Anchors = Callable[[tuple[int, ...]], Layout]
+#: Gives the layout that blocks of a shape have at loads and stores, along rows or by columns.
+Anchors = Callable[[tuple[int, ...], bool], Layout]
 
 
 def anchors(func: Func, target: Target) -> Anchors:
@@ -50,16 +54,29 @@ def anchors(func: Func, target: Target) -> Anchors:
             size = prod(op.pointer.type.shape)
             smallest[size] = min(smallest.get(size, VECTOR_BYTES), element.element.bytes)
     single = target.form == "plain" or target.abi == "memref"
-    found: dict[tuple[int, ...], Layout] = {}
 
-    def anchor(shape: tuple[int, ...]) -> Layout:
-        if shape not in found:
-            size = prod(shape)
-            vector = 1 if single else VECTOR_BYTES // smallest.get(size, VECTOR_BYTES)
-            found[shape] = blocked(size, vector, target.num_warps).reshaped(shape)
-        return found[shape]
+    @cache
+    def anchor(shape: tuple[int, ...], columns: bool) -> Layout:
+        size = prod(shape)
+        vector = 1 if single else VECTOR_BYTES // smallest.get(size, VECTOR_BYTES)
+        if columns:
+            return by_columns(shape, vector, target.num_warps)
+        return blocked(size, vector, target.num_warps).reshaped(shape)
 
     return anchor
+
+
+def accesses_by_columns(func: Func, target: Target) -> set[Op]:
+    """The loads and stores whose addresses follow each other along columns. The introductory text knows rows only."""
+    tiles = [
+        op
+        for op in func.walk()
+        if isinstance(op, (ops.Load, ops.Store)) and sum(extent > 1 for extent in shape_of(op.pointer.type)) > 1
+    ]
+    if not tiles or target.form == "plain":
+        return set()
+    orders = Orders(func, value_ranges(func, target))
+    return {op for op in tiles if orders.by_columns(op)}
 
 
 def block_operands(op: Op) -> list[Value]:
@@ -140,7 +157,8 @@ class Choice:
     """The layouts of a function's block values: `homes[v]` is where v is made; cheap values have no home."""
 
     def __init__(self, func: Func, target: Target) -> None:
-        self.anchor = anchors(func, target)
+        self._anchors = anchors(func, target)
+        self._by_columns = accesses_by_columns(func, target)
         self._target, self._by_rows = target, mma.rows_first(func)
         self.cheap = cheap_values(func)
         self._ops = list(func.walk())
@@ -150,6 +168,14 @@ class Choice:
         self._wishes = self._wished()
         self.homes: dict[Value, Layout] = {}
         self._settle()
+
+    def anchor(self, shape: tuple[int, ...]) -> Layout:
+        """The layout of blocks of a shape at most loads and stores, which go along rows."""
+        return self._anchors(shape, False)
+
+    def access(self, op: ops.Load | ops.Store) -> Layout:
+        """The layout in which a load or store reaches what is next to each other in memory."""
+        return self._anchors(shape_of(op.pointer.type), op in self._by_columns)
 
     def of(self, values: Iterable[Value], shape: tuple[int, ...]) -> Layout:
         """The layout for an operation on `values`, as far as they are blocks of `shape`: the one of theirs that shares
@@ -190,6 +216,8 @@ class Choice:
                 continue
             if isinstance(op, ops.Broadcast):
                 wishes.setdefault(op.result, self.anchor(op.shape))
+            if isinstance(op, ops.Load) and op in self._by_columns:
+                wishes[op.result] = self.access(op)
             if op.result in wishes:
                 for value in block_operands(op):
                     wishes.setdefault(value, operand_layout(op, value, wishes[op.result]))

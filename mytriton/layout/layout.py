@@ -47,20 +47,29 @@ class Layout:
         return 1 << len(self.register)
 
     @property
+    def step(self) -> int:
+        """How far apart the elements are that consecutive registers of a thread hold, from register 0 on: 1 in rows;
+        the length of a row in columns, where the lanes go on as the registers have begun."""
+        step = self.register[0] if self.register else 1
+        return step if step == 1 or step * self._held(step) in self.lane[:1] else 1
+
+    @property
     def vector(self) -> int:
-        """Consecutive elements that consecutive registers of a thread hold, from register 0 on."""
+        """Elements, `step` apart, that consecutive registers of a thread hold, from register 0 on."""
+        return self._held(self.step)
+
+    def _held(self, step: int) -> int:
         width = 1
         for entry in self.register:
-            if entry != width:
+            if entry != step * width:
                 break
             width *= 2
         return width
 
-    @property
-    def run(self) -> int:
-        """Consecutive elements that the lanes of a warp hold in their first `vector` registers, from lane 0 on."""
-        width = self.vector
-        while width in self.lane:
+    def run(self, step: int) -> int:
+        """Elements, `step` apart, that the lanes of a warp hold in their first registers, from lane 0 on."""
+        width = self._held(step)
+        while step * width in self.lane:
             width *= 2
         return width
 
@@ -166,6 +175,12 @@ def blocked(size: int, vector: int, num_warps: int) -> Layout:
     lane += [0] * (5 - len(lane))
     warp += [0] * (_log2(num_warps) - len(warp))
     return Layout((size,), tuple(register + rest), tuple(lane), tuple(warp))
+
+
+def by_columns(shape: tuple[int, ...], vector: int, num_warps: int) -> Layout:
+    """A block of `shape` as `blocked` has it, but in column-major order."""
+    order = range(len(shape))[::-1]
+    return blocked(prod(shape), vector, num_warps).reshaped(shape[::-1]).transposed(order)
 
 
 def replicated(num_warps: int) -> Layout:

@@ -28,7 +28,8 @@ def describe(layout: Layout) -> str:
     """A layout in words: registers a thread, consecutive elements, copies."""
     threads = 1 << len(layout.lane) + len(layout.warp)
     registers = f"{layout.registers} register{'s' if layout.registers > 1 else ''} in each of {threads} threads"
-    runs = f", runs of {layout.vector} consecutive elements" if layout.vector > 1 else ""
+    apart = "consecutive elements" if layout.step == 1 else f"elements that are {layout.step} apart"
+    runs = f", runs of {layout.vector} {apart}" if layout.vector > 1 else ""
     return registers + runs + (f", {layout.copies} copies of each element" if layout.copies > 1 else "")
 
 

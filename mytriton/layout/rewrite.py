@@ -116,8 +116,9 @@ class Rewriter:
         if not isinstance(op, ops.Store):
             return self._choice.of(op.operands, shape)
         values = op.operands if op.value in self._choice.cheap else [op.value]
-        layout, anchor = self._choice.of(values, shape), self._choice.anchor(shape)
-        return layout if layout.copies > 1 or layout.run >= anchor.run else anchor
+        layout, access = self._choice.of(values, shape), self._choice.access(op)
+        near = layout.run(access.step) >= access.run(access.step)
+        return layout if layout.copies > 1 or near else access
 
     def _print(self, op: ops.Print) -> None:
         """One value at a time: each has its own layout."""

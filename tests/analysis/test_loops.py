@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -256,9 +256,9 @@ def test_branches_and_bit_casts() -> None:
 # --- every claim, against the values of random programs ----------------------------------------------------------
 
 
-def check(value: np.ndarray[Any, Any], size: int, a: AxisInfo) -> None:
+def check(value: np.ndarray[Any, Any], size: int, a: AxisInfo, order: Literal["C", "F"]) -> None:
     """One computed value against what is claimed of it; `size` is a pointer's element size, else 0."""
-    numbers = [int(v) for v in (value["address"] // size if size else value).reshape(-1).tolist()]
+    numbers = [int(v) for v in (value["address"] // size if size else value).reshape(-1, order=order).tolist()]
     assert a.size == len(numbers)
     for g in range(0, len(numbers), a.contiguous):
         assert [v - numbers[g] for v in numbers[g : g + a.contiguous]] == list(range(a.contiguous))
@@ -272,16 +272,17 @@ def test_claims_hold_for_the_values_computed(seeds: range, monkeypatch: pytest.M
     for seed in seeds:
         func = Writer(seed).func
         spans = value_ranges(func, Target())
-        infos = axis_info(func, spans)
+        infos, columns = axis_info(func, spans), axis_info(func, spans, columns=True)
 
-        def verify(value: Value, array: np.ndarray[Any, Any], spans: Any = spans, infos: Any = infos) -> None:
+        def verify(value: Value, array: Any, spans: Any = spans, infos: Any = infos, columns: Any = columns) -> None:
             element = element_of(value.type)
             if value in spans and array.size:
                 assert spans[value].low <= int(array.min())
                 assert int(array.max()) <= spans[value].high
             if value in infos:
                 size = element.element.bytes if isinstance(element, PointerType) else 0
-                check(array, size, infos[value])
+                check(array, size, infos[value], "C")
+                check(array, size, columns[value], "F")
 
         class Watched(interp._Program):
             def _block(self, block: Block, arguments: Sequence[Any]) -> tuple[Any, ...]:

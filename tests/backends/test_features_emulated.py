@@ -18,6 +18,7 @@ from tests import (
     emulated,
     feature_kernels_assembly,
     feature_kernels_atomics,
+    feature_kernels_columns,
     feature_kernels_dots,
     feature_kernels_float8,
     feature_kernels_libdevice,
@@ -33,6 +34,7 @@ from tests.emulated import Job
 MODULES = (
     feature_kernels_assembly,
     feature_kernels_atomics,
+    feature_kernels_columns,
     feature_kernels_dots,
     feature_kernels_float8,
     feature_kernels_libdevice,

@@ -7,8 +7,17 @@ from functools import lru_cache
 
 import pytest
 
+import mytriton as triton
+import mytriton.language as tl
 from mytriton import Compilation
 from tests.benchmarks.gpu_kernels import add_kernel, row_sum_kernel, softmax_kernel
+
+
+@triton.jit
+def copy_columns_kernel(x, out, lead, M: tl.constexpr, N: tl.constexpr):
+    place = tl.arange(0, M)[:, None] + tl.arange(0, N)[None, :] * lead
+    tl.store(out + place, tl.load(x + place))
+
 
 CHIPS = ("sm_80", "sm_90", "sm_100")
 BACKENDS = ("cuda", "mlir")
@@ -17,6 +26,7 @@ KERNELS = {
     "add": (add_kernel, "*fp32:16, *fp32:16, *fp32:16, i32:16, 4096"),
     "softmax": (softmax_kernel, ROWS),
     "row sum": (row_sum_kernel, ROWS),
+    "columns": (copy_columns_kernel, "*fp32:16, *fp32:16, i32:16, 64, 64"),
 }
 INSTRUCTION = re.compile(r"\*/ \[([\d-]{6}) r[\d-] w([\d-]) \S+ s\d\d\] (?:@!?U?P\d+ )?([A-Z][\w.]*)")
 
@@ -40,7 +50,9 @@ def count(compilation: Compilation, start: str) -> int:
 
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("name", "loads", "stores"), [("add", 16, 8), ("softmax", 8, 8), ("row sum", 8, 0)])
+@pytest.mark.parametrize(
+    ("name", "loads", "stores"), [("add", 16, 8), ("softmax", 8, 8), ("row sum", 8, 0), ("columns", 8, 8)]
+)
 def test_memory_is_accessed_by_16_bytes(name: str, loads: int, stores: int, backend: str, chip: str) -> None:
     made = compiled(name, backend, chip)
     assert (count(made, "LDG"), count(made, "LDG.E.128")) == (loads, loads)

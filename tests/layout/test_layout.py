@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mytriton.layout.layout import Layout, blocked, index_bits, replicated
+from mytriton.layout.layout import Layout, blocked, by_columns, index_bits, replicated
 from mytriton.layout.routes import broadcast_registers, number, reduction, route, subsets, through
 from mytriton.layout.simulate import owned, positions
 
@@ -96,9 +96,12 @@ def test_the_slices_of_a_tile() -> None:
     assert layout.sliced((1, 1)).map == replicated(4).map
     assert broadcast_registers(layout.sliced((64, 1)), layout) == (0, 0, 1, 2)
     assert broadcast_registers(layout.sliced((1, 32)), layout) == (1, 2, 0, 0)
-    # Transposed, a thread's registers are no longer consecutive.
-    assert layout.transposed((1, 0)).register == (64, 128, 16, 32)
-    assert (layout.vector, layout.transposed((1, 0)).vector, layout.sliced((1, 32)).vector) == (4, 1, 4)
+    # Transposed, a thread's registers are no longer consecutive along rows, but along columns.
+    turned = layout.transposed((1, 0))
+    assert (turned.register, turned.lane) == ((64, 128, 16, 32), (256, 512, 1024, 1, 2))
+    assert [(x.vector, x.step) for x in (layout, turned, layout.sliced((1, 32)))] == [(4, 1), (4, 64), (4, 1)]
+    assert (layout.run(1), turned.run(64), turned.run(1)) == (128, 32, 4)
+    assert by_columns((32, 64), 4, 4) == blocked(2048, 4, 4).reshaped((64, 32)).transposed((1, 0)) == turned
     assert layout.sliced((64, 1)).copies == 8
 
 

@@ -88,7 +88,7 @@ def test_layouts_come_first_in_words() -> None:
     turned = texts.index(
         "#b64x32 = layout<64x32: register=[32, 64, 8, 16], lane=[128, 256, 512, 1024, 1], warp=[2, 4]>"
     )
-    assert texts[turned + 1] == "  16 registers in each of 128 threads"
+    assert texts[turned + 1] == "  16 registers in each of 128 threads, runs of 4 elements that are 32 apart"
 
 
 def test_lines_are_linked() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mytriton.analysis.axis import axis_info
 from mytriton.analysis.ranges import value_ranges
 from mytriton.backends.cuda.loops import Loop, Part, Structure, access_widths, cut, is_scalar
 from mytriton.ir import ops
@@ -12,6 +11,7 @@ from mytriton.ir.core import Func, Op, Value
 from mytriton.ir.ops.control import yielded
 from mytriton.layout.dots import is_staged
 from mytriton.layout.ops import Convert, PartialReduce
+from mytriton.layout.orders import Orders
 from mytriton.layout.program import Exchange, LaidOut
 from mytriton.layout.staging import AsyncCopy
 from mytriton.target import Target
@@ -35,8 +35,8 @@ class Facts:
         self.func = laid_out.func
         self.definitions = self.func.definitions
         self.ranges = value_ranges(self.func, target)
-        self.axis = axis_info(self.func, self.ranges)
-        self.widths = access_widths(laid_out, self.axis) if target.form == "tuned" else {}
+        self._orders = Orders(self.func, self.ranges)
+        self.widths = access_widths(laid_out, self._orders) if target.form == "tuned" else {}
         self._folded = _folded(self.func, self.definitions)
         self._kept = self._moved()
         self.parts = cut(laid_out.items, self.is_printed, self.widths, laid_out.layouts)
@@ -82,7 +82,8 @@ class Facts:
 
     def is_uniform(self, mask: Value, width: int) -> bool:
         """Whether one mask element speaks for all elements of an access."""
-        return self.axis[mask].constant >= width or is_scalar(mask, self.definitions)
+        known = self._orders.along(self.laid_out.layouts[mask]).get(mask)
+        return (known is not None and known.constant >= width) or is_scalar(mask, self.definitions)
 
     # --- arrays -------------------------------------------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ from dataclasses import field
 from itertools import groupby
 from typing import TypeAlias
 
-from mytriton.analysis.axis import AxisInfo
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.layout.assign import VECTOR_BYTES
 from mytriton.layout.layout import Layout
+from mytriton.layout.orders import Orders
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
 from mytriton.layout.staging import AsyncCopy
 from mytriton.records import dataclass
@@ -77,7 +77,7 @@ def cut(
     return tuple(parts)
 
 
-def access_widths(laid_out: LaidOut, axis: Mapping[Value, AxisInfo]) -> dict[Op, int]:
+def access_widths(laid_out: LaidOut, orders: Orders) -> dict[Op, int]:
     """How many elements one access of a load or store may move, where it is more than one: a power of two."""
     widths: dict[Op, int] = {}
     defined = laid_out.func.definitions
@@ -91,8 +91,8 @@ def access_widths(laid_out: LaidOut, axis: Mapping[Value, AxisInfo]) -> dict[Op,
                 continue
             layout, element = laid_out.layouts[op.pointer], element_of(op.pointer.type)
             assert isinstance(element, PointerType)
-            pointer, most = axis[op.pointer], VECTOR_BYTES // element.element.bytes
-            width = min(layout.vector, pointer.contiguous, pointer.divisible, most)
+            pointer, most = orders.along(layout).get(op.pointer), VECTOR_BYTES // element.element.bytes
+            width = 1 if pointer is None else min(layout.vector, pointer.contiguous, pointer.divisible, most)
             copies = layout.free_bits()[0]
             if width > 1 and not copies and (isinstance(op, ops.Store) or _is_simple(op.other, defined)):
                 widths[op] = width

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mytriton.analysis.axis import axis_info
 from mytriton.analysis.ranges import value_ranges
 from mytriton.backends.mlir.atomics import write_atomic
 from mytriton.backends.mlir.context import Context, View
@@ -30,6 +29,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Op, ParamInfo, Value
 from mytriton.ir.printer import Printer
 from mytriton.layout import routes
+from mytriton.layout.orders import Orders
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
 from mytriton.layout.staging import AsyncCopy
 from mytriton.stage import Line
@@ -64,7 +64,7 @@ class _Emitter:
     def _form(self) -> MemoryForm:
         if self.target.abi == "memref":
             return MemrefForm(self.context, self.func)
-        return PointerForm(self.context, axis_info(self.func, self.ranges), attributes=self.target.form == "tuned")
+        return PointerForm(self.context, Orders(self.func, self.ranges), attributes=self.target.form == "tuned")
 
     # --- the frame ----------------------------------------------------------------------------------------------------
 

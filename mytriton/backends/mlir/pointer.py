@@ -6,9 +6,6 @@ consecutive, and all its lanes are to be accessed, one wide access does it; else
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from mytriton.analysis.axis import AxisInfo
 from mytriton.backends.mlir.context import Context
 from mytriton.backends.mlir.homes import Home
 from mytriton.backends.mlir.memory import MemoryForm, memory_type, vector_of
@@ -16,6 +13,7 @@ from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.text import I8
 from mytriton.ir import ops
 from mytriton.ir.core import ParamInfo, Value
+from mytriton.layout.orders import Orders
 from mytriton.types import PointerType, ScalarType, Type, element_of, i1
 
 _POINTER = "!llvm.ptr<1>"
@@ -25,9 +23,9 @@ _PREDICATES = {ops.CmpEq: "eq", ops.CmpNe: "ne", ops.CmpLt: "ult", ops.CmpLe: "u
 class PointerForm(MemoryForm):
     """Pointers as addresses in global memory; a chunk of them as a vector of addresses."""
 
-    def __init__(self, context: Context, axes: Mapping[Value, AxisInfo], attributes: bool) -> None:
+    def __init__(self, context: Context, orders: Orders, attributes: bool) -> None:
         super().__init__(context)
-        self._axes = axes
+        self._orders = orders
         self._attributes = attributes
 
     def parameter(self, param: Value, info: ParamInfo) -> str:
@@ -205,7 +203,7 @@ class _Chunk:
     """
 
     def __init__(self, form: PointerForm, pointer: Value, mask: Value | None, name: str) -> None:
-        context, axes = form.context, form._axes
+        context, axes = form.context, form._orders.along(form.context.layouts[pointer])
         assert context.width is not None, "a chunk has a width"
         self._text, self._context, self._width, self._name = form.text, context, context.width, name
         self._pointers = context.ref(pointer)
@@ -216,7 +214,7 @@ class _Chunk:
         self.consecutive = axis is not None and axis.contiguous >= self._width
         aligned = axis.divisible if axis is not None else 1
         self._alignment = min(self._width, aligned) * self._element.bytes
-        self.uniform = mask is not None and axes[mask].constant >= self._width
+        self.uniform = mask is not None and mask in axes and axes[mask].constant >= self._width
         self._first = ""
         self.condition: str | None = None
         if self.consecutive:

@@ -1,0 +1,76 @@
+"""Small kernels, continued: blocks whose neighbours in memory stand in a column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import mytriton as triton
+import mytriton.language as tl
+
+RNG = np.random.default_rng(11)
+
+
+@triton.jit
+def columns_kernel(x, y, out, turned, m, lead, M: tl.constexpr, N: tl.constexpr):
+    """Loaded by columns and by rows, stored by both; a mask along the columns."""
+    rows, columns = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    by_columns = rows + columns * lead
+    v = tl.load(x + by_columns, mask=rows < m, other=-1)
+    w = tl.load(y + rows * N + columns)
+    tl.store(turned + by_columns, v + v, mask=rows < m)
+    tl.store(out + rows * N + columns, v + w)
+
+
+@columns_kernel.example(m=32, lead=32, dtype="float32")
+@columns_kernel.example(m=20, lead=32, dtype="float32")
+@columns_kernel.example(m=17, lead=48, dtype="float16")
+@columns_kernel.example(m=31, lead=33, dtype="int8")
+def columns(m, lead, dtype):
+    x = RNG.integers(-30, 30, (16, lead)).astype(dtype)
+    y = RNG.integers(-30, 30, (32, 16)).astype(dtype)
+    v = np.where(np.arange(32)[:, None] < m, x.T[:32], -1)
+    turned = np.zeros_like(x)
+    turned[:, :m] = 2 * x[:, :m]
+    return triton.Example(
+        args={
+            "x": x,
+            "y": y,
+            "out": np.zeros_like(y),
+            "turned": np.zeros_like(x),
+            "m": m,
+            "lead": lead,
+            "M": 32,
+            "N": 16,
+        },
+        grid=1,
+        expected={"out": (v + y).astype(dtype), "turned": turned},
+        options={"num_warps": 2},
+    )
+
+
+@triton.jit
+def column_sums_kernel(x, out, trips, lead, M: tl.constexpr, N: tl.constexpr):
+    """Pointers that a loop carries, into a tile of columns; sums along both axes."""
+    rows, columns = tl.arange(0, M), tl.arange(0, N)
+    tile = x + rows[:, None] + columns[None, :] * lead
+    total = tl.zeros((M, N), tl.float32)
+    for _ in range(trips):
+        total += tl.load(tile)
+        tile += N * lead
+    tl.store(out + columns, tl.sum(total, axis=0))
+    tl.store(out + N + rows, tl.max(total, axis=1))
+    tl.store(out + N + M + rows[:, None] * N + columns[None, :], total)
+
+
+@column_sums_kernel.example(trips=3, num_warps=1)
+@column_sums_kernel.example(trips=1, num_warps=4)
+def column_sums(trips, num_warps):
+    x = RNG.integers(-8, 8, (8 * trips, 64)).astype(np.float32)
+    total = x.reshape(trips, 8, 64).sum(axis=0).T
+    expected = np.concatenate([total.sum(axis=0), total.max(axis=1), total.reshape(-1)])
+    return triton.Example(
+        args={"x": x, "out": np.zeros_like(expected), "trips": trips, "lead": 64, "M": 64, "N": 8},
+        grid=1,
+        expected={"out": expected},
+        options={"num_warps": num_warps},
+    )
