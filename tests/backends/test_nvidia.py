@@ -105,7 +105,7 @@ def test_a_missing_tool_skips_its_stages_and_says_what_to_install(monkeypatch: p
     monkeypatch.setattr(disasm, "find_program", missing)
     assert [(s.name, s.status) for s in lowered()][-2:] == [("cubin", "ok"), ("sass", "skipped")]
     monkeypatch.setattr(nvjitlink, "find_program", missing)
-    monkeypatch.setattr(nvjitlink, "load_library", missing)
+    monkeypatch.setattr(nvjitlink, "library_path", missing)
     last = lowered()[-2:]
     assert [(s.name, s.status) for s in last] == [("cubin", "skipped"), ("sass", "skipped")]
     assert last[0].reason == "nvJitLink is not installed; try: pip install x"
@@ -114,6 +114,16 @@ def test_a_missing_tool_skips_its_stages_and_says_what_to_install(monkeypatch: p
     assert [(s.name, s.status) for s in made][1:] == [
         ("cuda", "ok"), ("ptx", "skipped"), ("cubin", "skipped"), ("sass", "skipped"),
     ]  # fmt: skip
+
+
+def test_ptxas_assembles_if_it_is_of_the_same_cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    major = nvjitlink.library_path("nvJitLink").name.rpartition(".")[2]
+    for number, (release, taken) in enumerate(((f"{major}.9", True), ("11.8", False), ("nothing", False))):
+        program = tmp_path / f"ptxas{number}"
+        program.write_text(f"#!/bin/sh\necho Cuda compilation tools, release {release}, V{release}.1\n")
+        program.chmod(0o755)
+        monkeypatch.setattr(nvjitlink, "find_program", lambda name, found=program: str(found))
+        assert (nvjitlink.assembler_path() == program) is taken
 
 
 def test_a_chip_the_installed_nvrtc_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The cuda backend: CUDA C++ through NVRTC to PTX, and that very PTX through nvJitLink to the cubin that runs."""
+"""The cuda backend: CUDA C++ through NVRTC to PTX, and that very PTX assembled to the cubin that runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mytriton.backends.base import Launcher
 from mytriton.backends.cuda.emit import SUPPORTED, emit, kernel_symbol
 from mytriton.backends.nvidia import nvrtc, stages
 from mytriton.backends.nvidia.device import probe
-from mytriton.backends.nvidia.nvjitlink import assembler
+from mytriton.backends.nvidia.nvjitlink import assembler_path
 from mytriton.backends.nvidia.shared import dynamic_bytes, too_large
 from mytriton.backends.nvidia.tools import ToolFailed, ToolMissing, library_path, load_library
 from mytriton.cache import Entry
@@ -40,7 +40,7 @@ class CudaBackend:
             return found.reason
         try:
             load_library("nvrtc")
-            assembler()
+            assembler_path()
         except ToolMissing as missing:
             return str(missing)
         return None

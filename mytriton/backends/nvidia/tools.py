@@ -18,7 +18,7 @@ _PACKAGES = {
     "nvrtc": {13: "nvidia-cuda-nvrtc==13.0.*", 12: "nvidia-cuda-nvrtc-cu12"},
     "nvJitLink": {13: "nvidia-nvjitlink==13.0.*", 12: "nvidia-nvjitlink-cu12"},
     "nvdisasm": {13: "nvidia-cuda-nvdisasm", 12: "nvidia-cuda-nvdisasm"},
-    "ptxas": {13: "nvidia-cuda-nvcc", 12: "nvidia-cuda-nvcc-cu12"},
+    "ptxas": {13: "nvidia-cuda-nvcc==13.0.*", 12: "nvidia-cuda-nvcc-cu12"},
 }
 
 
