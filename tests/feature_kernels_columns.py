@@ -74,3 +74,36 @@ def column_sums(trips, num_warps):
         expected={"out": expected},
         options={"num_warps": num_warps},
     )
+
+
+@triton.jit
+def column_product_kernel(
+    a, b, out, K, lead_a, lead_b, M: tl.constexpr, N: tl.constexpr, STEP: tl.constexpr, ROWS: tl.constexpr
+):
+    """Both factors by columns, or the first by rows: what a loop copies ahead, too."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, STEP)
+    at_a = a + (m[:, None] * lead_a + k[None, :] if ROWS else m[:, None] + k[None, :] * lead_a)
+    at_b = b + k[:, None] + n[None, :] * lead_b
+    total = tl.zeros((M, N), tl.float32)
+    for _ in range(0, K, STEP):
+        total = tl.dot(tl.load(at_a), tl.load(at_b), total)
+        at_a += STEP if ROWS else STEP * lead_a
+        at_b += STEP
+    tl.store(out + m[:, None] * N + n[None, :], total)
+
+
+@column_product_kernel.example(rows=True, dtype="float16")
+@column_product_kernel.example(rows=False, dtype="float16")
+@column_product_kernel.example(rows=False, dtype="float32")
+def column_product(rows, dtype):
+    m, n, k = 32, 16, 64
+    a, b = (RNG.integers(-4, 4, shape).astype(dtype) for shape in ((m, k), (n, k)))
+    return triton.Example(
+        args={
+            "a": a if rows else np.ascontiguousarray(a.T), "b": b, "out": np.zeros((m, n), np.float32), "K": k,
+            "lead_a": k if rows else m, "lead_b": k, "M": m, "N": n, "STEP": 16, "ROWS": rows,
+        },
+        grid=1,
+        expected={"out": a.astype(np.float64) @ b.T.astype(np.float64)},
+        options={"num_warps": 2},
+    )  # fmt: skip

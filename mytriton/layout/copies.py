@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mytriton.analysis.runs import AxisInfo
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.layout.dots import dot_plan
 from mytriton.layout.layout import Layout
-from mytriton.layout.routes import BitMap, number
+from mytriton.layout.orders import Orders
+from mytriton.layout.routes import BitMap
 from mytriton.layout.staging import COPY_BYTES
 from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of
@@ -38,16 +38,16 @@ class Staging:
 
 
 class Copies:
-    """Looks at the loads of one function; `axis` is what is known of its addresses and masks."""
+    """Looks at the loads of one function; `orders` are what is known of its addresses and masks."""
 
     def __init__(
         self,
         layouts: Mapping[Value, Layout],
-        axis: Mapping[Value, AxisInfo],
+        orders: Orders,
         definitions: Mapping[Value, Op],
         users: Mapping[Value, Sequence[Op]],
     ) -> None:
-        self._layouts, self._axis, self._definitions, self._users = layouts, axis, definitions, users
+        self._layouts, self._orders, self._definitions, self._users = layouts, orders, definitions, users
 
     def staging(self, load: ops.Load) -> Staging | str:
         """The copy, or why there is none."""
@@ -92,16 +92,16 @@ class Copies:
 
     def _width(self, load: ops.Load, place: BitMap) -> tuple[int, str]:
         """How many elements one copy moves, or why none can."""
-        layout, pointer, element = self._layouts[load.pointer], self._axis[load.pointer], element_of(load.pointer.type)
+        layout, element = self._layouts[load.pointer], element_of(load.pointer.type)
         assert isinstance(element, PointerType)
-        size = element.element.bytes
+        axis, size = self._orders.along(layout), element.element.bytes
         width = min(layout.vector, COPY_BYTES[0] // size)
-        while width > 1 and not _whole(place, width):
+        while width > 1 and not _whole(place, layout.step, width):
             width //= 2
         kept = width
-        width = min(width, pointer.contiguous, pointer.divisible)
+        width = min(width, axis[load.pointer].contiguous, axis[load.pointer].divisible) if axis else 1
         known = width
-        width = min(width, self._axis[load.mask].constant) if load.mask is not None else width
+        width = min(width, axis[load.mask].constant) if load.mask is not None and axis else width
         if width * size in COPY_BYTES:
             return width, ""
         what = f"a copy moves at least {COPY_BYTES[-1]} bytes, but of {size} bytes each "
@@ -112,8 +112,8 @@ class Copies:
         return 0, f"{what}{width} in a row have one mask"
 
 
-def _whole(place: BitMap, width: int) -> bool:
-    """Whether runs of `width` consecutive positions stay together in the buffer."""
-    bits = width.bit_length() - 1
-    inside = all(place[bit] == 1 << bit for bit in range(bits))
-    return inside and not any(mask & (width - 1) for mask in place[bits:]) and number(place, width - 1) == width - 1
+def _whole(place: BitMap, step: int, width: int) -> bool:
+    """Whether runs of `width` positions, `step` apart, stay together in the buffer."""
+    first, bits = step.bit_length() - 1, width.bit_length() - 1
+    inside, others = place[first : first + bits], (*place[:first], *place[first + bits :])
+    return inside == tuple(1 << bit for bit in range(bits)) and not any(mask & (width - 1) for mask in others)

@@ -16,7 +16,6 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from functools import cached_property
 from math import prod
 
-from mytriton.analysis.axis import axis_info
 from mytriton.analysis.effects import effect_of
 from mytriton.analysis.ranges import Range, value_ranges
 from mytriton.backends.nvidia.occupancy import shared_limit
@@ -28,6 +27,7 @@ from mytriton.layout.ahead import Ahead, Maker
 from mytriton.layout.buffer import rounds
 from mytriton.layout.copies import Copies, Staging
 from mytriton.layout.layout import Layout, replicated
+from mytriton.layout.orders import Orders
 from mytriton.layout.rolling import Rolling
 from mytriton.layout.staging import Ring
 from mytriton.layout.warpgroup import ALIGNED_BYTES, by_warpgroups
@@ -75,8 +75,7 @@ class _Pipeline:
         for op in self._func.walk():
             for value in op.operands:
                 users.setdefault(value, []).append(op)
-        axis = axis_info(self._func, self._ranges)
-        return Copies(self._layouts, axis, self._definitions, users)
+        return Copies(self._layouts, Orders(self._func, self._ranges), self._definitions, users)
 
     def block(self, block: Block) -> Block:
         """Recursion follows the nesting of regions, not the length of the kernel."""

@@ -105,8 +105,9 @@ class Memory(Section):
         stage, moved = self._values.constant(op.stage), op.width * element.bytes
         first = op.ring.start + (stage * op.ring.bytes if isinstance(stage, int) else 0)
         turn = "" if isinstance(stage, int) else f"{self._values(op.stage)} * {op.ring.bytes}"
-        inside = op.width.bit_length() - 1  # `r` is that of the first element
-        place = placed(layout, tuple(mask * element.bytes if bit >= inside else 0 for bit, mask in enumerate(op.place)))
+        inside = layout.step * (op.width - 1)  # `r` is that of the first element
+        masks = (0 if inside >> bit & 1 else mask * element.bytes for bit, mask in enumerate(op.place))
+        place = placed(layout, tuple(masks))
         to = plus(shared, turn, place, str(first))
         name, wanted = f"mt_async_copy_{moved}", list[str]()
         if op.mask is not None:
