@@ -42,7 +42,8 @@ class Staging:
         layout, element, together = context.layouts[op.pointer], _element(op), context.width or 1
         places = tuple(mask * element.bytes for mask in op.place)
         chunk = together.bit_length() - 1
-        thread, trip = mapped(places, layout.lane + layout.warp), mapped(places, layout.register[chunk:])
+        thread, register = mapped(places, layout.lane + layout.warp), mapped(places, layout.register)
+        inside, trip = register[:chunk], register[chunk:]
         owner = self._positions.owner(layout)
         with text.region(f"scf.if {owner}") if owner else nullcontext():
             base = self._place(op, 1, text.fresh("%shared_ring"))
@@ -53,7 +54,7 @@ class Staging:
                 for mask in masks:
                     seen |= mask
             for first in range(0, together, op.width):
-                self._one(op, first, (at, seen, routes.number(places, first)), base, op.width * element.bytes)
+                self._one(op, first, (at, seen, routes.number(inside, first)), base, op.width * element.bytes)
 
     def _one(self, op: AsyncCopy, first: int, at: tuple[str, int, int], base: str, moved: int) -> None:
         """One copy, from register `first` of the chunk. Its place is a number, some bits of which may be flipped by
