@@ -21,7 +21,7 @@ Rule = Callable[[Any], Hashable]
 def _int_key(value: int) -> Hashable:
     if not -(2**63) <= value < 2**63:
         raise LookupError
-    return int, -(2**31) <= value < 2**31, value % 16 == 0
+    return int, -(2**31) <= value < 2**31, value % 16 == 0, value == 1
 
 
 class _Arguments(dict[type, Rule]):

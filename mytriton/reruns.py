@@ -224,7 +224,7 @@ def _entry(type_: Type, info: ParamInfo) -> str:
     pointer = isinstance(type_, PointerType)
     element = type_.element if isinstance(type_, PointerType) else type_
     name = next(name for name, each in SIGNATURE_TYPES.items() if each is element)
-    return ("*" if pointer else "") + name + (":16" if info.divisible_by_16 else "")
+    return ("*" if pointer else "") + name + (":16" if info.divisible_by_16 else ":1" if info.is_one else "")
 
 
 def python(value: Any) -> str:

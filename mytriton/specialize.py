@@ -188,7 +188,7 @@ def _number_type(name: str, value: bool | int | float) -> tuple[ScalarType, Para
     fitting = next((t for t in (types.i32, types.i64, types.u64) if t.low <= value <= t.high), None)
     if fitting is None:
         raise LaunchError(f"argument `{name}` is {value}, which does not fit in a 64-bit integer")
-    return fitting, ParamInfo(value % 16 == 0)
+    return fitting, ParamInfo(value % 16 == 0, value == 1)
 
 
 def _numpy_scalar_type(name: str, value: Any) -> tuple[ScalarType, ParamInfo]:
@@ -208,9 +208,9 @@ def parse_signature(kernel: Kernel, signature: str = "", constexprs: Mapping[str
     """The specialization that a signature in Triton's notation describes: `"*fp32:16, *fp16, i64:16, fp32, i1, 1024"`.
 
     One entry a parameter: `*` and an element type for a pointer, a type for a scalar, `:16` if it is divisible by 16,
-    `tensordesc<fp16[128,64]>` for a descriptor of blocks, and a literal for a constexpr. `constexprs` (by name) win
-    over the signature's; constexpr parameters that they or a default give a value may be left out. Parameters annotated
-    with their type (`x: "*fp32"`) need no entry if the signature is empty. Raises `LaunchError`.
+    `:1` if it is 1, `tensordesc<fp16[128,64]>` for a descriptor of blocks, and a literal for a constexpr. `constexprs`
+    (by name) win over the signature's; constexpr parameters that they or a default give a value may be left out.
+    Parameters annotated with their type (`x: "*fp32"`) need no entry if the signature is empty. Raises `LaunchError`.
     """
     given = dict(constexprs or {})
     unknown = [name for name in given if all(p.name != name for p in kernel.params)]
@@ -281,11 +281,12 @@ def _entry_type(entry: str) -> tuple[Type, ParamInfo]:
     text, _, known = (part.strip() for part in entry.partition(":"))
     name = text.removeprefix("*").strip()
     element = SIGNATURE_TYPES.get(name)
-    if element is None or known not in ("", "16") or (known and not text.startswith("*") and element.kind != "int"):
+    takes = ("16",) if text.startswith("*") else ("16", "1") if element is not None and element.kind == "int" else ()
+    if element is None or known not in ("", *takes):
         near = get_close_matches(name, SIGNATURE_TYPES, 1)
         hint = f"did you mean {text.replace(name, near[0])!r}?" if near and name else _NOTATION
         raise LaunchError(f"{entry!r} is not a type of a signature; {hint if element is None else _NOTATION}")
-    return PointerType(element) if text.startswith("*") else element, ParamInfo(known == "16")
+    return PointerType(element) if text.startswith("*") else element, ParamInfo(known == "16", known == "1")
 
 
-_NOTATION = "use *fp32, *fp16, *bf16, i32, i64, u8, fp32, i1 ..., with :16 for divisible by 16, or a literal"
+_NOTATION = "use *fp32, *fp16, *bf16, i32, i64, u8, fp32, i1 ..., with :16 for divisible by 16, :1 for 1, or a literal"

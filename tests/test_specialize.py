@@ -93,7 +93,7 @@ def test_divisibility_of_arrays_that_run_and_of_those_that_only_compile():
 
 def test_none_is_a_constexpr_and_constexprs_are_unwrapped():
     spec = spec_of(None, BLOCK=tl.constexpr(4))
-    assert spec.params == (("n", i32, ParamInfo(False)),)
+    assert spec.params == (("n", i32, ParamInfo(is_one=True)),)
     assert spec.constexprs == (("x", None), ("BLOCK", 4))
     assert spec_of(1, BLOCK=np.int64(4)).constexprs == (("BLOCK", 4),)
     assert spec_of(1, BLOCK=(1, [2.0, tl.float16])).constexprs == (("BLOCK", (1, (2.0, tl.float16))),)
@@ -103,7 +103,8 @@ def test_keys_tell_equal_looking_constexprs_apart():
     values = [1, 1.0, True, 0.0, -0.0, 0, False, None, "1", (1,), (1.0,), float("nan")]
     keys = {spec_of(1, BLOCK=v).key for v in values}
     assert len(keys) == len(values)
-    assert spec_of(1, BLOCK=float("nan")).key == spec_of(2, BLOCK=float("nan")).key
+    assert spec_of(1, BLOCK=float("nan")).key == spec_of(1, BLOCK=float("nan")).key
+    assert spec_of(2).key == spec_of(3).key != spec_of(1).key, "an argument that is 1"
 
 
 REFUSED = [

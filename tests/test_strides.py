@@ -179,3 +179,29 @@ def test_the_text_says_the_same_as_the_function() -> None:
 def test_a_name_is_no_list() -> None:
     with pytest.raises(TypeError, match=r"do_not_specialize is a list of parameters: write do_not_specialize=\['n'\]"):
         triton.jit(do_not_specialize="n")
+
+
+#: What may be known of a number.
+KNOWN = ("", ":16", ":1")
+
+
+@triton.jit
+def strided(x, out, stride, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at * stride, mask=at < n) + stride, mask=at < n)
+
+
+def test_a_stride_that_is_1_makes_neighbours() -> None:
+    texts = [strided.compile(f"*fp32:16, *fp32:16, i32{known}, i32:16, 1024").stage("cuda").text for known in KNOWN]
+    wide = ["mt_load_if<4>" in text for text in texts]
+    assert wide == [False, False, True]
+    with pytest.raises(LaunchError, match="'fp32:1' is not a type of a signature"):
+        strided.compile("*fp32, *fp32, fp32:1, i32, 1024")
+
+
+@on_every_backend
+@pytest.mark.parametrize("stride", [1, 2, 16])
+def test_a_stride_of_any_value(run: Any, stride: int) -> None:
+    x, out = np.arange(1600, dtype=np.float32), np.zeros(100, np.float32)
+    run(strided, 1, x, out, stride, 100, 128)
+    np.testing.assert_array_equal(out, x[: 100 * stride : stride] + stride)

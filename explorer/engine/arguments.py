@@ -92,7 +92,8 @@ def type_text(type_: Type, info: ParamInfo) -> str:
     pointer = isinstance(type_, PointerType)
     element = type_.element if isinstance(type_, PointerType) else type_
     assert isinstance(element, ScalarType)  # no parameter is a block
-    return ("*" if pointer else "") + TYPE_NAMES[element] + (":16" if info.divisible_by_16 else "")
+    known = ":16" if info.divisible_by_16 else ":1" if info.is_one else ""
+    return ("*" if pointer else "") + TYPE_NAMES[element] + known
 
 
 def signature_text(kernel: Kernel, specialization: Specialization) -> str:

@@ -113,6 +113,8 @@ def _type_problem(text: str) -> str:
     if element is None:
         near = get_close_matches(name, SIGNATURE_TYPES, 1)
         return f"no type; did you mean {near[0]}?" if near else "no type, such as *fp32, i32 or *bf16"
+    if known == "1":
+        return "" if element.kind == "int" and text[0] != "*" else "only integers take :1"
     if known not in ("", "16"):
         return "only :16 can follow"
     return "only integers and pointers take :16" if known and element.kind != "int" and text[0] != "*" else ""

@@ -31,7 +31,7 @@ from mytriton.ir.builder import Ids, parameter
 from mytriton.ir.core import Block, Func, Value
 from mytriton.source import SourceUnit, Span
 from mytriton.specialize import Specialization
-from mytriton.types import i64, is_pointer
+from mytriton.types import ScalarType, i64, is_pointer
 
 
 class Lowering(Calls):
@@ -181,6 +181,11 @@ def lower(tree: t.Tree, specialization: Specialization) -> Lowered:
     places = {param.name: param.span for param in tree.kernel.params}
     items = _parameters(tree, specialization)
     params = tuple(v for name, _, _ in specialization.params if isinstance(v := items[name], Value))
+    for name, type_, known in specialization.params:
+        if known.is_one:
+            assert isinstance(type_, ScalarType)
+            lowering.semantics.builder.span = places.get(name, tree.span)
+            items[name] = lowering.semantics.builder.constant(1, type_)
     for each in specialization.descriptors:
         lowering.semantics.builder.span = places[each.name]
         one = lowering.semantics.builder.constant(1, i64)

@@ -195,9 +195,10 @@ class Block:
 @dataclass(frozen=True, slots=True)
 class ParamInfo:
     """What is known of a runtime argument beyond its type: `divisible_by_16` holds for a pointer's address in bytes
-    or an integer's value."""
+    or an integer's value; `is_one` says that an integer is 1, as most strides of a last axis are."""
 
     divisible_by_16: bool = False
+    is_one: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from mytriton.backends.cpu.feedback import FAILURE_BYTES
 from mytriton.backends.cpu.writer import symbol
 from mytriton.diagnostics import LaunchError
 from mytriton.ir.arithmetic import DTYPES, convert
-from mytriton.ir.core import Func
+from mytriton.ir.core import Func, ParamInfo
 from mytriton.source import SourceUnit
 from mytriton.target import MAX_GRID_X
 from mytriton.types import PointerType, ScalarType, element_of, i1
@@ -69,7 +69,7 @@ class Code:
                 slots += _POINTER_SLOT
             else:
                 info = func.info.get(param.id)
-                self._encoders.append(_number_encoder(param.id, element, info is not None and info.divisible_by_16))
+                self._encoders.append(_number_encoder(param.id, element, info or ParamInfo()))
                 slots += _SLOTS[element.name]
         # What `emit.EXTRA` lists: scratch memory, first and last program, and the grid; then memory for a failure, and
         # the function that prints.
@@ -173,7 +173,7 @@ def _array_encoder(name: str, element: ScalarType, written: bool) -> Callable[[A
     return encode
 
 
-def _number_encoder(name: str, element: ScalarType, divisible: bool) -> Callable[[Any], Any]:
+def _number_encoder(name: str, element: ScalarType, known: ParamInfo) -> Callable[[Any], Any]:
     dtype = DTYPES[element]
     low, high = (element.low, element.high) if element.kind == "int" else (0, -1)
 
@@ -188,8 +188,9 @@ def _number_encoder(name: str, element: ScalarType, divisible: bool) -> Callable
                 number = convert(number, element) if element.is_float8 else number.astype(dtype)
             is_short = element.kind == "float" and element.bits < 32
             value = (number.view(f"u{element.bytes}") if is_short else number).item()
-        if divisible and value % 16:
-            raise LaunchError(f"argument `{name}` was promised to be divisible by 16, got {arg}")
+        if (known.divisible_by_16 and value % 16) or (known.is_one and value != 1):
+            promised = "1" if known.is_one else "divisible by 16"
+            raise LaunchError(f"argument `{name}` was promised to be {promised}, got {arg}")
         return value
 
     return encode

@@ -19,7 +19,7 @@ from mytriton.repeat import CallShape
 #: What C is told of an argument: its kind, by its type.
 _KINDS: dict[type, str] = {int: "i", float: "f", bool: "b", type(None): "n"}
 #: The `struct` format that C packs each kind in, for what `_number` gives it.
-_PACKED = {("i", 0): "i", ("i", 1): "i", ("i", 2): "q", ("i", 3): "q", ("f", 0): "f", ("b", 0): "?"}
+_PACKED = {("i", -1): "i", ("i", 0): "i", ("i", 1): "i", ("i", 2): "q", ("i", 3): "q", ("f", 0): "f", ("b", 0): "?"}
 #: Of which dtypes a tensor may be lazily negated: those of the parts of complex numbers.
 _NEGATED = ("torch.float16", "torch.float32", "torch.float64")
 
@@ -116,7 +116,7 @@ class Form:
 def _number(kind: str, value: Any) -> int:
     """What C knows an argument by besides its type: see `binder._INTEGER`."""
     if kind == "i":
-        return int(value & 15 == 0) + (0 if -0x80000000 <= value <= 0x7FFFFFFF else 2)
+        return -1 if value == 1 else int(value & 15 == 0) + (0 if -0x80000000 <= value <= 0x7FFFFFFF else 2)
     if kind == "a":
         address = value.data_ptr() if hasattr(value, "data_ptr") else value.data.ptr
         return int(address % 16 == 0)

@@ -199,7 +199,8 @@ static int matches(const Form *form, const Known *known, PyObject *const *values
                 return 0;
             break;
         case 'i':
-            if (((numbers[i] & 15) == 0) + (numbers[i] == (int32_t)numbers[i] ? 0 : 2) != known->number[i])
+            if ((numbers[i] == 1 ? -1 : ((numbers[i] & 15) == 0) + (numbers[i] == (int32_t)numbers[i] ? 0 : 2)) !=
+                known->number[i])
                 return 0;
             break;
         case 'c':
