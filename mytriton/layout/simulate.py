@@ -23,13 +23,14 @@ from mytriton.ir.core import Effect, Op, Value
 from mytriton.ir.interp import NO_ASSEMBLY, AssertionFailed, Progress, execute, explain, failure, print_element
 from mytriton.ir.memory import Memory, OutOfBounds
 from mytriton.ir.ops.control import yielded
-from mytriton.layout.exchanges import LANES, Buffer, Wait, exchange
-from mytriton.layout.exchanges import positions as positions  # a warp's elements, also for users of this module
+from mytriton.layout.exchanges import exchange
 from mytriton.layout.layout import Layout, replicated
 from mytriton.layout.program import Exchange, Exchanged, Item, LaidOut, Nested, Segment
 from mytriton.layout.routes import broadcast_registers, number
 from mytriton.layout.staging import AsyncCommit, AsyncCopy, AsyncWait, Staged
 from mytriton.layout.underway import Underway
+from mytriton.layout.warps import LANES, Buffer, Wait
+from mytriton.layout.warps import positions as positions  # a warp's elements, also for users of this module
 from mytriton.types import shape_of
 
 #: What one warp does: yields at barriers.

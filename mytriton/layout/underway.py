@@ -6,8 +6,8 @@ import numpy as np
 
 from mytriton.diagnostics import InternalError
 from mytriton.ir.arithmetic import Array
-from mytriton.layout.exchanges import Buffer, bits_of
 from mytriton.layout.staging import AsyncCopy
+from mytriton.layout.warps import Buffer, bits_of
 from mytriton.records import dataclass
 
 

@@ -86,10 +86,17 @@ def test_numbers_of_mlir() -> None:
     from tests.backends.gpu_on_cpu import Kernels
 
     pairs = [(shape, element, flips, Target("mlir", "sm_90a", warps)) for shape, element, warps, flips in CASES]
-    kernels = Kernels([(product(shape, element, flips, "tf32"), target) for shape, element, flips, target in pairs])
+    loops = [looped(2, 3, turn=True), looped(3, 5, num_warps=8)]
+    kernels = Kernels(
+        [(product(shape, element, flips, "tf32"), target) for shape, element, flips, target in pairs]
+        + [(laid_out, Target("mlir", "sm_90a", laid_out.num_warps)) for laid_out, _, _ in loops]
+    )
     for number, (shape, element, flips, _) in enumerate(pairs):
         given = arrays(shape, element)
         wanted = total(given, flips)
+        kernels.run(number, given, (1,))
+        assert (given[2] == wanted).all()
+    for number, (_, given, wanted) in enumerate(loops, len(CASES)):
         kernels.run(number, given, (1,))
         assert (given[2] == wanted).all()
 
