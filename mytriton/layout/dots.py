@@ -21,11 +21,9 @@ from mytriton.ir.core import Value
 from mytriton.layout.layout import Layout
 from mytriton.layout.mma import fragments, instruction
 from mytriton.layout.routes import SHARED_BYTES, BitMap
+from mytriton.layout.swizzle import LINE_BYTES, PIECE_BYTES
 from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of, shape_of
-
-#: A piece that is moved as a whole, and the memory that the banks are a part of each, in bytes.
-PIECE_BYTES, LINE_BYTES = 16, 128
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.products import product
 from mytriton.layout.program import Exchanged
 from mytriton.layout.routes import (
+    BitMap,
     gathered_unit,
     number,
     picked,
@@ -24,7 +25,8 @@ from mytriton.layout.routes import (
     subsets,
 )
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
-from mytriton.layout.warps import LANES, Buffer, Exchanging, agree, owner_lanes, positions
+from mytriton.layout.swizzle import conversion
+from mytriton.layout.warps import LANES, Buffer, Exchanging, agree, bits_of, owner_lanes, positions
 
 
 def exchange(
@@ -55,6 +57,10 @@ def exchange(
     flip = 0
     if isinstance(op, (ops.Pick, ops.Gather)):
         result, flip = picked(op, result), picked_flip(op)
+    if isinstance(op, Convert) and op.through == "shared":
+        size = buffer.bytes_of(held.dtype)
+        slot = conversion(source, result, size, round_elements(source, size))
+        return (yield from _through_buffer(op, held, source, positions(result, warp), warp, buffer, slot))
     if isinstance(op, ops.Gather) or op.through == "shared":
         wanted = positions(result, warp) ^ flip
         wanted = wanted + rows[1] * gathered_unit(op) if isinstance(op, ops.Gather) else wanted
@@ -70,22 +76,33 @@ def exchange(
 
 
 def _through_buffer(
-    op: Convert | ops.Pick | ops.Gather, rows: Array, source: Layout, wanted: Array, warp: int, buffer: Buffer
+    op: Convert | ops.Pick | ops.Gather,
+    rows: Array,
+    source: Layout,
+    wanted: Array,
+    warp: int,
+    buffer: Buffer,
+    slot: BitMap | None = None,
 ) -> Exchanging:
+    """`slot` says where in the buffer an element stands; else they stand in order."""
     cells, held, original = buffer.of(rows.dtype), positions(source, warp), owner_lanes(source, warp)
     moved = np.zeros(wanted.shape, rows.dtype)
     count = round_elements(source, buffer.bytes_of(rows.dtype))
+
+    def slots(elements: Array) -> Array:
+        return elements % count if slot is None else bits_of(slot, elements)
+
     for start in range(0, source.size, count):
         if start:
             yield op
         now = (held // count == start // count) & original
-        cells[held[now] - start] = rows[now]
+        cells[slots(held[now])] = rows[now]
         yield op
         here = wanted // count == start // count
-        moved[here] = cells[wanted[here] - start]
+        moved[here] = cells[slots(wanted[here])]
         ours = held // count == start // count
         if not (isinstance(op, Convert) and op.owned):
-            agree(op, rows[ours], cells[held[ours] - start])
+            agree(op, rows[ours], cells[slots(held[ours])])
     return moved
 
 

@@ -74,8 +74,9 @@ class Exchange:
     each other, and read; before each further round they wait again. If `barrier`, they also wait before the first,
     since some may still be reading what an earlier exchange has left there.
 
-    - A conversion, `Pick` or `Gather`: the element at position p of the source stands at p. Round k is about the
-      positions [k * n, (k + 1) * n), for n = `round_elements`; of copies, the one whose free bits are 0 is written.
+    - A conversion, `Pick` or `Gather`: the element at position p of the source stands at p, that of a conversion where
+      `swizzle.conversion` has it. Round k is about the positions [k * n, (k + 1) * n), for n = `round_elements`; of
+      copies, the one whose free bits are 0 is written.
     - A reduction: register r of thread t stands at (r % n) * threads + t. Round k is about registers
       [k * n, (k + 1) * n), for n = `round_registers`. A thread reads what the threads of its lane hold whose warp
       numbers differ in `Reduction.combined` only.

@@ -14,9 +14,10 @@ from mytriton.ir.core import Func, Value
 from mytriton.ir.ops.dot import accumulates_in
 from mytriton.layout import mma
 from mytriton.layout.assign import lay_out
-from mytriton.layout.dots import LINE_BYTES, PIECE_BYTES, dot_plan, factor_bytes, readings
+from mytriton.layout.dots import dot_plan, factor_bytes, readings
 from mytriton.layout.routes import number
 from mytriton.layout.simulate import positions
+from mytriton.layout.swizzle import LINE_BYTES, PIECE_BYTES
 from mytriton.target import Target
 from mytriton.types import ScalarType, bf16, f16, f32, f64, i8, u8
 from tests.ir.kernels import pointer

@@ -16,9 +16,10 @@ from mytriton.backends.cuda.warpgroups import Warpgroups
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
 from mytriton.ir.core import Value
-from mytriton.layout.dots import PIECE_BYTES, DotPlan, dot_plan, is_staged, mapped
+from mytriton.layout.dots import DotPlan, dot_plan, is_staged, mapped
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Finish
+from mytriton.layout.swizzle import PIECE_BYTES
 from mytriton.layout.warpgroup import by_warpgroups
 from mytriton.types import ScalarType, element_of
 

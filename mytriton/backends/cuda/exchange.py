@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 
 from mytriton.backends.cuda.assembly import Assembly
+from mytriton.backends.cuda.conversions import Conversions
 from mytriton.backends.cuda.dots import Dots
 from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
@@ -37,6 +38,7 @@ class Exchanges(Section):
         super().__init__(facts, values, writer)
         self._dot = Dots(facts, values, writer, SHARED)
         self._assembly = Assembly(facts, values, writer)
+        self._conversions = Conversions(facts, values, writer)
 
     def __call__(self, exchange: Exchange) -> None:
         """Write an exchange."""
@@ -69,6 +71,8 @@ class Exchanges(Section):
                     self._warps(exchange, op, layout, plan)
         elif isinstance(op, ops.Histogram):
             self._count(exchange, op)
+        elif isinstance(op, Convert):
+            self._convert(exchange, op) if op.through == "shared" else self._within_warps(op)
         elif isinstance(op, ops.Gather) or op.through == "shared":
             self._through_shared(exchange, op)
         else:
@@ -166,7 +170,15 @@ class Exchanges(Section):
         have, want = (self._facts.laid_out.layouts[v] for v in (op.source, op.result))
         return (have, want, 0) if isinstance(op, Convert) else (have, picked(op, want), picked_flip(op))
 
-    def _through_shared(self, exchange: Exchange, op: Convert | ops.Pick | ops.Gather) -> None:
+    def _convert(self, exchange: Exchange, op: Convert) -> None:
+        way = rounds(op, self._facts.laid_out.layouts)
+        assert way is not None
+        buffer = self._buffer(op, "block")
+        self._declare(op, way)
+        with self._each_round(way, exchange.barrier):
+            self._conversions(op, way, buffer)
+
+    def _through_shared(self, exchange: Exchange, op: ops.Pick | ops.Gather) -> None:
         way = rounds(op, self._facts.laid_out.layouts)
         assert way is not None
         have, want, flip = self._sides(op)
@@ -238,9 +250,6 @@ class Exchanges(Section):
         with self._writer.block(f"for (int round = 0; round < {way.count}; ++round)"):
             self._writer.line("__syncthreads();")
             yield plus(_times("round", way.size), "r" if way.size > 1 else "")
-
-    def _under(self, conditions: Sequence[str]) -> AbstractContextManager[None]:
-        return self._writer.block(f"if ({' && '.join(conditions)})") if conditions else nullcontext()
 
     # --- within a warp ------------------------------------------------------------------------------------------------
 

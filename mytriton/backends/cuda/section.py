@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+
 from mytriton.backends.cuda.expressions import without_parentheses
 from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.values import Values
@@ -16,6 +19,10 @@ class Section:
         self._facts = facts
         self._values = values
         self._writer = writer
+
+    def _under(self, conditions: Sequence[str]) -> AbstractContextManager[None]:
+        """A block that is entered where all conditions hold; none where there are no conditions."""
+        return self._writer.block(f"if ({' && '.join(conditions)})") if conditions else nullcontext()
 
     def _element(self, value: Value, index: str = "r") -> str:
         """An element of the operand or the result of an exchange, neither of which is an expression if it is in an

@@ -18,7 +18,7 @@ from mytriton.backends.mlir.homes import partial_results
 from mytriton.backends.mlir.names import number
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.backends.mlir.picks import Picks
-from mytriton.backends.mlir.places import THREAD, Positions, place
+from mytriton.backends.mlir.places import THREAD, Positions, onto, place
 from mytriton.backends.mlir.rounds import Plan, Side, plan
 from mytriton.backends.mlir.shared import Shared
 from mytriton.backends.mlir.shuffle import shuffle
@@ -31,6 +31,7 @@ from mytriton.ir.printer import Printer
 from mytriton.layout import routes
 from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.program import Exchanged
+from mytriton.layout.routes import BitMap
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.types import PointerType, ScalarType, element_of, i64
 
@@ -213,8 +214,8 @@ class Exchanges:
             trip = [("%r", side.free)] if context.trips > 1 else []
             turn = [("%round", side.fixed)] if side.fixed else []
             register = place(text, [*trip, *turn], text.fresh(f"{stem}_register")) or text.i32(0)
-            sources = [(THREAD, side.thread), (register, side.register)] if trip or turn else [(THREAD, side.thread)]
-            slot = place(text, sources, text.fresh(stem)) or text.i32(0)
+            sources = [(register, side.register)] if trip or turn else []
+            slot = self._slot(side, sources, text.fresh(stem))
             if not any(side.turn):
                 use(register, slot)
                 return
@@ -223,6 +224,14 @@ class Exchanges:
             text.write(f"{stem}_now = arith.cmpi eq, {mine}, {stem}_round : i32")
             with text.region(f"scf.if {stem}_now"):
                 use(register, slot)
+
+    def _slot(self, side: Side, sources: list[tuple[str, BitMap]], name: str) -> str:
+        """Where an element is in the buffer. Bits of the register that flip none of the thread's are added at last: the
+        slots of neighbours are seen to be neighbours then."""
+        flipped = any(mask & held for _, masks in sources for mask in masks for held in side.thread)
+        if flipped and (base := place(self._text, [(THREAD, side.thread)], self._text.fresh(f"{name}_thread"))):
+            return onto(self._text, base, side.thread, sources, name)
+        return place(self._text, [(THREAD, side.thread), *sources], name) or self._text.i32(0)
 
     def _each(self, registers: int) -> AbstractContextManager[None]:
         return self._context.each(registers, most=MAX_UNROLL_SINGLE)

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 
 from mytriton.ir import ops
 from mytriton.ir.core import Value
+from mytriton.layout.dots import mapped
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
 from mytriton.layout.routes import BitMap, reduction, round_elements, round_registers, subsets
+from mytriton.layout.swizzle import conversion
 from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of
 
@@ -62,7 +64,7 @@ def exchanged_bytes(op: Convert | PartialReduce | ops.Pick | ops.Gather) -> int:
 
 def _conversion(have: Layout, want: Layout, element_bytes: int) -> Plan:
     slots = round_elements(have, element_bytes)
-    rounds = have.size // slots
+    rounds, places = have.size // slots, conversion(have, want, element_bytes, slots)
 
     def side(layout: Layout) -> Side:
         threads, registers = layout.lane + layout.warp, _bits(layout.registers)
@@ -70,8 +72,8 @@ def _conversion(have: Layout, want: Layout, element_bytes: int) -> Plan:
         return Side(
             free=tuple(register for entry, register in of_entry.items() if entry < slots),
             fixed=tuple(of_entry.get(slots * turn, 0) for turn in _bits(rounds)),
-            thread=tuple(entry % slots for entry in threads),
-            register=tuple(entry % slots for entry in layout.register),
+            thread=mapped(places, threads),
+            register=mapped(places, layout.register),
             turn=tuple(entry // slots for entry in threads),
         )
 
