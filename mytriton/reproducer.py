@@ -99,7 +99,7 @@ class _Maker:
             files = {
                 SCRIPT: reruns.mlir_script(title),
                 "input.mlir": self._module(self._before(stage)),
-                "pipeline.txt": self.passes[stage] + "\n",
+                "pipeline.txt": self._pipeline + "\n",
             }
             emitted = self._given(self._planned_index(next(iter(self.passes))) - 1)
             files["emitted.mlir"] = emitted.text + "\n"
@@ -121,6 +121,12 @@ class _Maker:
                 files[f"input.{before.language or 'txt'}"] = before.text + "\n"
         file = PurePath(self.kernel.unit.path).name
         return Reproducer(stage, self._about(title, error), {**files, file: self.text, **self._helpers()})
+
+    @property
+    def _pipeline(self) -> str:
+        """What was run, or is to be."""
+        made = next((s for s in self.compilation.stages if s.name == self.stage), None)
+        return made.pipeline if made is not None and made.pipeline is not None else self.passes[self.stage]
 
     # The stages before
 
@@ -184,7 +190,7 @@ class _Maker:
         ]
         if self.stage in self.passes:
             rows += [
-                f"pipeline    builtin.module({self.passes[self.stage]})",
+                f"pipeline    builtin.module({self._pipeline})",
                 'locations   "-":LINE:COLUMN is a place in emitted.mlir',
             ]
         rows += ["", f"python {platform.python_version()}  {platform.platform()}"]

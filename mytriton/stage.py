@@ -50,7 +50,8 @@ class Stage:
 
     `lines` is computed on first use, from `make_lines`; `artifact` is what the step made (a `Func`, text, bytes).
     `stats` holds integers worth showing, such as `ops` before and after; `reason` says why a stage was skipped.
-    `culprit` is the row it failed at, from 0, in the listing of what it was given.
+    `culprit` is the row it failed at, from 0, in the listing of what it was given; `pipeline` are the passes of MLIR
+    that made it, if any did.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Stage:
     diagnostics: tuple[Diagnostic, ...] = ()
     reason: str = ""
     culprit: int | None = None
+    pipeline: str | None = None
     _lines: tuple[Line, ...] | None = field(default=None, repr=False)
 
     @property

@@ -1,39 +1,47 @@
-"""Products of blocks: functions on memory, one for each shape and type of factors.
+"""Products of blocks: a function on memory for each shape and type of factors, which adds to what is there.
 
-A few rows by a few vectors of columns are added up in registers at a time, over all steps: each step loads the vectors
-of one row of the second factor, and multiplies them by one element of each row of the first.
+The function says what is computed, a `linalg.matmul`; how, is a schedule of the transform dialect (`products.mlir`),
+which the first pass applies. The function names the tile that is held in registers: the schedules are for those.
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import functools
+from collections.abc import Mapping
 from math import prod
+from pathlib import Path
 
-from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type
-from mytriton.backends.cpu.writer import POINTER, Text, type_name, width_of
-from mytriton.backends.mlir.ops import ElementEmitter
+from mytriton.backends.cpu.writer import POINTER, Text, type_name
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Value
 from mytriton.ir.ops.dot import accumulates_in
 from mytriton.records import dataclass
-from mytriton.types import ScalarType, element_of, shape_of
+from mytriton.types import ScalarType, element_of, shape_of, u8
 
 _EMPTY = Func("", Block((), ()), {})
 
-#: Rows and vectors of the sums that are in registers at a time: with the factors they fill AVX-512's 32, or AVX2's 16
-#: with its shorter vectors.
-_ROWS, _VECTORS = 4, 2
+#: The schedules.
+SCHEDULES = Path(__file__).with_name("products.mlir")
+
+#: Rows of the sums held in registers, two vectors each, and steps that are unrolled. With the factors they fill
+#: AVX-512's 32 registers, or the 16 of others with their shorter vectors.
+_WIDE, _NARROW, _STEPS = 8, 4, 8
+
+_ATTRIBUTES = '{llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]'
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`batches` times [rows, depth] by [depth, columns]."""
+    """`batches` times [rows, depth] by [depth, columns]. The rows of the factors are `lhs_row` and `rhs_row` elements
+    apart."""
 
     factor: ScalarType
     batches: int
     rows: int
     columns: int
     depth: int
+    lhs_row: int
+    rhs_row: int
 
     @property
     def total(self) -> ScalarType:
@@ -43,143 +51,103 @@ class Product:
     @property
     def name(self) -> str:
         """The symbol of its function, without the @."""
-        return f"dot.{self.factor.name}.{self.batches}x{self.rows}x{self.depth}x{self.columns}"
+        apart = f".{self.lhs_row}.{self.rhs_row}" * ((self.lhs_row, self.rhs_row) != (self.depth, self.columns))
+        return f"dot.{self.factor.name}.{self.batches}x{self.rows}x{self.depth}x{self.columns}{apart}"
 
 
-def product(op: ops.Dot) -> Product:
-    """What a `Dot` needs."""
+def product(op: ops.Dot, kept: Mapping[Value, int]) -> Product:
+    """What a `Dot` needs; `kept` says how far the rows of some values are apart."""
     *batch, rows, depth = shape_of(op.lhs.type)
     factor = element_of(op.lhs.type)
     assert isinstance(factor, ScalarType)
-    return Product(factor, prod(batch), rows, shape_of(op.rhs.type)[-1], depth)
+    columns = shape_of(op.rhs.type)[-1]
+    apart = kept.get(op.lhs, depth), kept.get(op.rhs, columns)
+    return Product(factor, prod(batch), rows, columns, depth, *apart)
 
 
 def dot_function(what: Product) -> list[str]:
-    """`@dot.f32.1x16x16x16(lhs, rhs, acc, target)`."""
-    return _DotWriter(what).function()
+    """`@dot.f32.1x16x16x16(lhs, rhs, sums)`."""
+    if what.batches == 1:
+        return _matrices(what, what.name)
+    return [*_matrices(what, f"{what.name}.one"), *_batches(what)]
 
 
-class _DotWriter:
-    def __init__(self, what: Product) -> None:
-        self.what = what
-        self.text = Text(_EMPTY)
-        self.width = width_of(what.columns)
-        self.rows = min(_ROWS, what.rows)
-        self.vectors = min(_VECTORS, what.columns // self.width)
-        self.held = memory_type(what.factor)
-        self._scalar = ElementEmitter(_EMPTY, self.text.write)
-        self._vector = ElementEmitter(_EMPTY, self.text.write, width=self.width)
+def tile_of(what: Product) -> str:
+    """The schedule for a product: rows, columns and steps."""
+    rows, vector = (_WIDE, 64) if _has_avx512() else (_NARROW, 32)
+    columns = 2 * vector // what.total.bytes
+    return f"{rows}x{columns}x{_STEPS}" if what.rows > 1 else f"1x16x{_STEPS}"
 
-    def function(self) -> list[str]:
-        text, what = self.text, self.what
-        params = ", ".join(f"%{name}: {POINTER}" for name in ("lhs", "rhs", "acc", "target"))
-        attributes = 'attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]}'
-        with text.block(f"func.func private @{what.name}({params}) {attributes}"):
-            self._constants(0, 1, what.rows, what.depth, what.columns, what.batches, self.rows, self._tile)
-            with (
-                self._loop("batch", what.batches, 1),
-                self._loop("row", what.rows, self.rows),
-                self._loop("column", what.columns, self._tile),
-            ):
-                self._sums()
-            text.write("func.return")
-        return [line.text for line in text.lines]
 
-    @property
-    def _tile(self) -> int:
-        return self.width * self.vectors
+@functools.cache
+def _has_avx512() -> bool:
+    try:
+        return " avx512f " in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
 
-    def _constants(self, *numbers: int) -> None:
-        for number in sorted(set(numbers)):
-            self.text.write(f"%n.{number} = arith.constant {number} : i32")
 
-    def _loop(self, name: str, extent: int, step: int) -> AbstractContextManager[None]:
-        head = f"scf.for %{name} = %n.0 to %n.{extent} step %n.{step} : i32"
-        return self.text.block(head, end="} {loop_annotation = #as_written}")
+def _matrices(what: Product, name: str) -> list[str]:
+    """The function for one product."""
+    text = Text(_EMPTY)
+    blocks = {
+        "lhs": (what.rows, what.depth, what.lhs_row, what.factor),
+        "rhs": (what.depth, what.columns, what.rhs_row, what.factor),
+        "sums": (what.rows, what.columns, what.columns, what.total),
+    }
+    params = ", ".join(f"%{block}: {POINTER}" for block in blocks)
+    with text.block(f'func.func private @{name}({params}) attributes {_ATTRIBUTES}, tile = "{tile_of(what)}"}}'):
+        for number in sorted({0, 1, *(number for shape in blocks.values() for number in shape[:3])}):
+            text.write(f"%n.{number} = arith.constant {number} : i64")
+        types = {block: _view(text, block, *shape) for block, shape in blocks.items()}
+        tensors = {b: f"tensor<{rows}x{columns}x{type_name(t)}>" for b, (rows, columns, _, t) in blocks.items()}
+        for block, type_ in types.items():
+            how = "restrict writable" if block == "sums" else "restrict"
+            text.write(f"%{block}.given = bufferization.to_tensor %{block}.view {how} : {type_} to {tensors[block]}")
+        signed = " {cast = #linalg.type_fn<cast_unsigned>}" if what.factor == u8 else ""
+        text.write(
+            f"%made = linalg.matmul{signed} ins(%lhs.given, %rhs.given : {tensors['lhs']}, {tensors['rhs']})"
+            f" outs(%sums.given : {tensors['sums']}) -> {tensors['sums']}"
+        )
+        put = f"({tensors['sums']}, {types['sums']}) -> ()"
+        text.write(f"bufferization.materialize_in_destination %made in restrict writable %sums.view : {put}")
+        text.write("func.return")
+    return [line.text for line in text.lines]
 
-    def _sums(self) -> None:
-        """All steps for one tile."""
-        what, text = self.what, self.text
-        tile = [(r, v) for r in range(self.rows) for v in range(self.vectors)]
-        type_ = type_name(what.total, self.width)
-        self._linear("%first", "%batch", what.rows, "%row")
-        for r in range(self.rows):
-            self._linear(f"%at.{r}", self._plus("%first", r), what.columns, "%column")
-            self._linear(f"%from.{r}", self._plus("%first", r), what.depth)
-        self._linear("%above", "%batch", what.depth)
-        for r, v in tile:
-            self._address(f"%acc.{r}.{v}", "%acc", self._plus(f"%at.{r}", v * self.width), what.total)
-            text.write(f"%start.{r}.{v} = llvm.load %acc.{r}.{v} {self._align(what.total)} : {POINTER} -> {type_}")
-        names = ", ".join(f"%sum.{r}.{v} = %start.{r}.{v}" for r, v in tile)
-        types = ", ".join([type_] * len(tile))
-        results = ", ".join(f"%total.{r}.{v}" for r, v in tile)
-        head = f"{results} = scf.for %k = %n.0 to %n.{what.depth} step %n.1 iter_args({names}) -> ({types}) : i32"
-        with text.block(head):
-            self._step(tile)
-            text.write(f"scf.yield {', '.join(f'%next.{r}.{v}' for r, v in tile)} : {types}")
-        for r, v in tile:
-            self._address(f"%to.{r}.{v}", "%target", self._plus(f"%at.{r}", v * self.width), what.total)
-            text.write(f"llvm.store %total.{r}.{v}, %to.{r}.{v} {self._align(what.total)} : {type_}, {POINTER}")
 
-    def _step(self, tile: list[tuple[int, int]]) -> None:
-        what, text = self.what, self.text
-        text.write("%line = arith.addi %above, %k : i32")
-        self._linear("%right", "%line", what.columns, "%column")
-        for v in range(self.vectors):
-            self._load(self._vector, f"%rhs.{v}", "%rhs", self._plus("%right", v * self.width), self.width)
-        for r in range(self.rows):
-            text.write(f"%left.{r} = arith.addi %from.{r}, %k : i32")
-            self._load(self._scalar, f"%one.{r}", "%lhs", f"%left.{r}", None)
-            types = f"{type_name(what.total)} to {type_name(what.total, self.width)}"
-            text.write(f"%lhs.{r} = vector.broadcast %one.{r} : {types}")
-        value = Value("", what.total)
-        for r, v in tile:
-            operands = [f"%lhs.{r}", f"%rhs.{v}"]
-            if what.total.kind == "float":
-                fused = ops.Fma(x=value, y=value, z=value, results=(value,))
-                self._vector.emit(fused, f"%next.{r}.{v}", [*operands, f"%sum.{r}.{v}"])
-                continue
-            self._vector.emit(ops.Mul(lhs=value, rhs=value, results=(value,)), f"%product.{r}.{v}", operands)
-            added = ops.Add(lhs=value, rhs=value, results=(value,))
-            self._vector.emit(added, f"%next.{r}.{v}", [f"%sum.{r}.{v}", f"%product.{r}.{v}"])
+def _view(text: Text, block: str, rows: int, columns: int, row: int, element: ScalarType) -> str:
+    """The elements at a pointer as a matrix, `%block.view`; its type."""
+    words = "!llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>"
+    text.write(f"%{block}.0 = llvm.mlir.poison : {words}")
+    fields = {"0": f"%{block}", "1": f"%{block}", "2": "%n.0", "3, 0": f"%n.{rows}", "3, 1": f"%n.{columns}",
+              "4, 0": f"%n.{row}", "4, 1": "%n.1"}  # fmt: skip
+    for number, (place, value) in enumerate(fields.items()):
+        text.write(f"%{block}.{number + 1} = llvm.insertvalue {value}, %{block}.{number}[{place}] : {words}")
+    strides = f", strided<[{row}, 1]>" if row != columns else ""
+    type_ = f"memref<{rows}x{columns}x{type_name(element)}{strides}>"
+    text.write(f"%{block}.view = builtin.unrealized_conversion_cast %{block}.{len(fields)} : {words} to {type_}")
+    return type_
 
-    # --- memory -------------------------------------------------------------------------------------------------------
 
-    def _load(self, writer: ElementEmitter, name: str, base: str, at: str, width: int | None) -> None:
-        """Elements of a factor, in the type of the sums."""
-        what, text = self.what, self.text
-        self._address(f"{name}.at", base, at, self.held)
-        narrow = what.factor != what.total
-        taken = f"{name}.narrow" if narrow else name
-        loaded = taken if is_held_as_is(what.factor) else f"{name}.held"
-        type_ = type_name(self.held, width)
-        text.write(f"{loaded} = llvm.load {name}.at {self._align(self.held)} : {POINTER} -> {type_}")
-        from_memory(writer, loaded, what.factor, taken)
-        if narrow:
-            cast = ops.Cast(source=Value("", what.factor), to=what.total, results=(Value("", what.total),))
-            writer.emit(cast, name, [taken])
-
-    def _address(self, name: str, base: str, at: str, element: ScalarType) -> None:
-        types = f"({POINTER}, i32) -> {POINTER}, {element.signless}"
-        self.text.write(f"{name} = llvm.getelementptr {base}[{at}] : {types}")
-
-    @staticmethod
-    def _align(element: ScalarType) -> str:
-        return f"{{alignment = {element.bytes} : i64}}"
-
-    # --- positions ----------------------------------------------------------------------------------------------------
-
-    def _linear(self, name: str, outer: str, extent: int, inner: str = "") -> None:
-        """`outer * extent + inner`."""
-        if self.text.once(f"%extent.{extent}"):
-            self.text.write(f"%extent.{extent} = arith.constant {extent} : i32")
-        product = f"{name}.rows" if inner else name
-        self.text.write(f"{product} = arith.muli {outer}, %extent.{extent} : i32")
-        if inner:
-            self.text.write(f"{name} = arith.addi {product}, {inner} : i32")
-
-    def _plus(self, name: str, offset: int) -> str:
-        if offset and self.text.once(f"{name}.plus.{offset}"):
-            self.text.write(f"{name}.by.{offset} = arith.constant {offset} : i32")
-            self.text.write(f"{name}.plus.{offset} = arith.addi {name}, {name}.by.{offset} : i32")
-        return f"{name}.plus.{offset}" if offset else name
+def _batches(what: Product) -> list[str]:
+    """The function for several products, one after the other."""
+    text = Text(_EMPTY)
+    sizes = {
+        "lhs": what.rows * what.lhs_row * what.factor.bytes,
+        "rhs": what.depth * what.rhs_row * what.factor.bytes,
+        "sums": what.rows * what.columns * what.total.bytes,
+    }
+    params = ", ".join(f"%{block}: {POINTER}" for block in sizes)
+    with text.block(f"func.func private @{what.name}({params}) attributes {_ATTRIBUTES}}}"):
+        for number in sorted({0, 1, what.batches, *sizes.values()}):
+            text.write(f"%n.{number} = arith.constant {number} : i64")
+        with text.block(f"scf.for %batch = %n.0 to %n.{what.batches} step %n.1 : i64",
+                        end="} {loop_annotation = #as_written}"):  # fmt: skip
+            for block, size in sizes.items():
+                text.write(f"%{block}.offset = arith.muli %batch, %n.{size} : i64")
+                types = f"({POINTER}, i64) -> {POINTER}, i8"
+                text.write(f"%{block}.at = llvm.getelementptr %{block}[%{block}.offset] : {types}")
+            places = ", ".join(f"%{block}.at" for block in sizes)
+            text.write(f"func.call @{what.name}.one({places}) : ({', '.join([POINTER] * 3)}) -> ()")
+        text.write("func.return")
+    return [line.text for line in text.lines]

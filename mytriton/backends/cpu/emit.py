@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.atomics import atomic_block, atomic_function
 from mytriton.backends.cpu.control import ControlWriter
 from mytriton.backends.cpu.dots import dot_function, product
@@ -19,7 +20,7 @@ from mytriton.backends.cpu.feedback import Feedback
 from mytriton.backends.cpu.lookups import counting, gather_function, gathering, histogram_function
 from mytriton.backends.cpu.picks import pick_function, picking
 from mytriton.backends.cpu.places import scratch_address, slot
-from mytriton.backends.cpu.plan import WHOLE, Plan, Run
+from mytriton.backends.cpu.plan import WHOLE, Plan, Run, element_bytes
 from mytriton.backends.cpu.planner import make_plan
 from mytriton.backends.cpu.reduce import reduce_function, reduction
 from mytriton.backends.cpu.runs import RunWriter
@@ -103,11 +104,11 @@ def emit(func: Func, target: Target) -> Emitted:
     return Emitted(lines, emitter.plan.scratch_bytes, _work(emitter.plan, func.body), emitter.feedback())
 
 
-def _function(op: Op) -> tuple[str, Callable[[], list[str]]]:
+def _function(op: Op, plan: Plan) -> tuple[str, Callable[[], list[str]]]:
     """The function for an operation on whole blocks: its symbol, and what writes it."""
     match op:
         case ops.Dot():
-            return (multiplied := product(op)).name, partial(dot_function, multiplied)
+            return (multiplied := product(op, plan.rows)).name, partial(dot_function, multiplied)
         case ops.Pick():
             return (taken := picking(op)).name, partial(pick_function, taken)
         case ops.Gather():
@@ -201,7 +202,7 @@ class _Emitter:
             elif isinstance(step, ops.Reduce):
                 self._reduce(step)
             elif isinstance(step, WHOLE):
-                self._whole(step, *_function(step))
+                self._whole(step, *_function(step, self.plan))
             elif not isinstance(step, ops.Constant):
                 self._scalars.write(step)
 
@@ -229,4 +230,14 @@ class _Emitter:
         if name not in text.functions:
             text.functions[name] = function()
         places = [slot(text, self.plan, v) for v in (*op.operands, op.result)]
+        if isinstance(op, ops.Dot):
+            self._begin(op, *places[2:])
+            del places[2]
         text.write(f"func.call @{name}({', '.join(places)}) : ({', '.join([POINTER] * len(places))}) -> ()")
+
+    def _begin(self, op: ops.Dot, acc: str, sums: str) -> None:
+        """Put what a product is added to where its sums are, unless it is there."""
+        if self.plan.slots[op.acc] != self.plan.slots[op.result]:
+            size, types = size_of(op.acc) * element_bytes(op.acc), f"({POINTER}, {POINTER}, i64) -> ()"
+            self.text.write(f"{sums}.bytes = arith.constant {size} : i64")
+            self.text.write(f'"llvm.intr.memcpy"({sums}, {acc}, {sums}.bytes) <{{isVolatile = false}}> : {types}')

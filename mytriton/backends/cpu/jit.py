@@ -93,7 +93,7 @@ class Code:
                 raise LaunchError(f"grid extent {extent} along axis {axis} is outside 0..{MAX_GRID_X}")
         values = [encode(arg) for encode, arg in zip(self._encoders, args, strict=True)]
         programs = grid[0] * grid[1] * grid[2]
-        parts = min(_cores(), programs, programs * self._elements // _ELEMENTS_PER_THREAD)
+        parts = min(threads(), programs, programs * self._elements // _ELEMENTS_PER_THREAD)
         if parts < 2 or self._feedback.prints:  # what is printed keeps its order
             self._run(values, 0, programs, grid, units)
             return
@@ -138,14 +138,16 @@ class _Frame(threading.local):
 
 
 @cache
-def _cores() -> int:
-    """Cores this process may use."""
+def threads() -> int:
+    """Threads that a grid is shared among: one for each core this process may use, or `MYTRITON_CPU_THREADS`."""
+    if wanted := os.environ.get("MYTRITON_CPU_THREADS"):
+        return max(1, int(wanted))
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_cores(), thread_name_prefix="mytriton-cpu")
+    return ThreadPoolExecutor(threads(), thread_name_prefix="mytriton-cpu")
 
 
 if hasattr(os, "register_at_fork"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.elements import Elements
@@ -18,6 +19,9 @@ from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
 from mytriton.types import PointerType, ScalarType, element_of, i1, i32, shape_of
+
+#: Chunks a row must have for a loop of its own.
+_ROW_CHUNKS = 2
 
 
 class LoopWriter:
@@ -36,26 +40,52 @@ class LoopWriter:
     ) -> None:
         self.text, self.plan, self.scalars, self.emitter = text, plan, scalars, emitter
         self.first, self.last = loops
-        self.size = plan.loops[self.first].size
+        self._loops = plan.loops[self.first : self.last + 1]
+        self.size = self._loops[0].size
         self.width = width_of(self.size)
         self.addresses, self.guarded = addresses, guarded
-        self._positions = Positions(text, self.size, self.width)
+        self._row = self._row_size()
+        self._positions = Positions(text, self.size, self.width, self._row)
         self._elements = Elements(text, plan, scalars, *loops, self._positions)
         self._memory = VectorMemory(text, emitter, self.width)
         self._names: dict[tuple[Value, View], str] = {}
 
     def write(self, effects: EffectWriter) -> None:
         """Write the loop."""
-        members = [op for loop in self.plan.loops[self.first : self.last + 1] for op in loop.ops]
+        members = [op for loop in self._loops for op in loop.ops]
         self.text.at(next((op for op in members if isinstance(op, (ops.Load, ops.Store))), members[0]))
-        head = f"scf.for %chunk.i = %size.0 to %size.{self.size} step %size.{self.width} : i32"
-        with self.text.block(head, end="} {loop_annotation = #as_written}"):
+        with self._chunks():
             for op in members:
                 if isinstance(op, (ops.Load, ops.Store)):
                     self._access(op)
                 elif isinstance(op, ops.Assert):
                     effects.assert_chunk(op, self.vectors(op.operands)[0], self.width)
             self._keep(members)
+
+    def _row_size(self) -> int:
+        """The elements of a row if blocks of several axes are accessed and rows have several chunks; else 0."""
+        shapes = [shape_of(op.pointer.type) for loop in self._loops for op in loop.accesses]
+        row = shapes[0][-1] if shapes else self.size
+        return row if _ROW_CHUNKS * self.width <= row < self.size else 0
+
+    @contextmanager
+    def _chunks(self) -> Iterator[None]:
+        """The loop over chunks, or over rows and their chunks."""
+        end = "} {loop_annotation = #as_written}"
+        if not self._row:
+            head = f"scf.for %chunk.i = %size.0 to %size.{self.size} step %size.{self.width} : i32"
+            with self.text.block(head, end):
+                yield
+            return
+        size = f"%row.{self._row}"
+        if self.text.once(size):
+            self.text.write(f"{size} = arith.constant {self._row} : i32")
+        with (
+            self.text.block(f"scf.for %chunk.row = %size.0 to %size.{self.size} step {size} : i32", end),
+            self.text.block(f"scf.for %chunk.column = %size.0 to {size} step %size.{self.width} : i32", end),
+        ):
+            self.text.write("%chunk.i = arith.addi %chunk.row, %chunk.column : i32")
+            yield
 
     def _keep(self, members: Sequence[Op]) -> None:
         """Write what later loops need to scratch memory. A value may take the place of one that others are computed
@@ -183,11 +213,26 @@ class LoopWriter:
 
     def _save(self, value: Value, name: str) -> None:
         element = element_of(value.type)
-        where = self._slot(value, "%chunk.i", "")
+        where = self._slot(value, self._index(value), "")
         if not isinstance(element, PointerType):
             name = to_memory(self.emitter, name, element, f"{self.text.name(value)}.saved")
         held = self._type(held_type(value))
         self.text.write(f"llvm.store {name}, {where} {{alignment = 1 : i64}} : {held}, {POINTER}")
+
+    def _index(self, value: Value) -> str:
+        """Where the chunk is kept, in elements from the first."""
+        row = self.plan.rows.get(value)
+        columns = shape_of(value.type)[-1] if row is not None else 0
+        if row is None or row == columns:
+            return "%chunk.i"
+        name, start = f"%chunk.apart_{columns}_{row}", "%chunk.row" if self._row == columns else "%chunk.i"
+        if self.text.once(name):
+            self.text.write(f"{name}.bits = arith.constant {log2(columns)} : i32")
+            self.text.write(f"{name}.row = arith.shrui {start}, {name}.bits : i32")
+            self.text.write(f"{name}.gap = arith.constant {row - columns} : i32")
+            self.text.write(f"{name}.gaps = arith.muli {name}.row, {name}.gap : i32")
+            self.text.write(f"{name} = arith.addi %chunk.i, {name}.gaps : i32")
+        return name
 
     def _slot(self, value: Value, index: str, suffix: str) -> str:
         base, name = slot(self.text, self.plan, value), f"{self.text.name(value)}{suffix}.slot"

@@ -35,10 +35,14 @@ def slot(text: Text, plan: Plan, value: Value) -> str:
 
 
 class Positions:
-    """The positions of the chunk that a loop is at, of `width` of `size` elements, in the sources of views."""
+    """The positions of the chunk that a loop is at, of `width` of `size` elements, in the sources of views.
 
-    def __init__(self, text: Text, size: int, width: int) -> None:
+    With a `row` of elements the loop is two: `%chunk.row` is where the row begins, `%chunk.column` where the chunk is
+    in it. What depends on one of them only is then computed where only that changes."""
+
+    def __init__(self, text: Text, size: int, width: int, row: int = 0) -> None:
         self.text = text
+        self.row_bit = log2(row) if row else None
         self.bits, self.lane_bits = log2(size), log2(width)
         self.width = width
         self._views: dict[View, str] = {tuple(range(self.bits)): ""}
@@ -64,9 +68,13 @@ class Positions:
 
     def _piece(self, name: str, bit: int, at: int, count: int) -> str:
         """Some bits of the chunk's position, moved to where they are in the source."""
-        value = "%chunk.i"
+        value, bits = "%chunk.i", self.bits
+        if self.row_bit is not None and at >= self.row_bit:
+            value = "%chunk.row"
+        elif self.row_bit is not None and at + count <= self.row_bit:
+            value, bits = "%chunk.column", self.row_bit
         mask = ((1 << count) - 1) << at
-        if at + count < self.bits or (at > self.lane_bits and bit > 0):
+        if at + count < bits or (at > self.lane_bits and bit > 0):
             value = self._apply(f"{name}.bits", "arith.andi", value, mask)
         if at > bit:
             value = self._apply(f"{name}.down", "arith.shrui", value, at - bit)

@@ -28,6 +28,11 @@ from mytriton.types import BlockType, PointerType, Type, element_of, shape_of
 #: More run-time comparisons than this cost more than fusing gains.
 _MAX_PAIRS = 64
 
+#: Bytes of a row from which on others are kept apart from it.
+_LONG_ROW = 256
+
+CACHE_LINE = 64
+
 #: What a function does with whole blocks in memory.
 WHOLE = (ops.Dot, ops.Pick, ops.Gather, ops.Histogram, ops.Atomic)
 
@@ -86,6 +91,7 @@ class Plan:
     last_use   the last loop that needs a value, where that is not the one which makes it; n - 0.5 for what is done
                before loop n
     slots      the byte offsets at which values are kept, and what operations need for themselves
+    rows       how many elements apart the rows are of values that are not kept one row after the other
     order      the position of each operation in the function
     """
 
@@ -95,6 +101,7 @@ class Plan:
     last_use: Mapping[Value, float]
     slots: Mapping[Value | Op, int]
     scratch_bytes: int
+    rows: Mapping[Value, int]
     groups: Mapping[Value, Groups]
     definitions: Mapping[Value, Op]
     order: Mapping[Op, int]
@@ -154,6 +161,23 @@ def element_bytes(value: Value) -> int:
     """Bytes one element of a kept value takes; a pointer takes 8, a bool 1."""
     element = element_of(value.type)
     return 8 if isinstance(element, PointerType) else element.bytes
+
+
+def blocks_among(values: Sequence[Value]) -> list[Value]:
+    """The values that are no scalars."""
+    return [v for v in values if shape_of(v.type)]
+
+
+def must_cut(loop: Loop, op: Load | Store) -> bool:
+    """Whether an access cannot be in a loop that has accesses already: a store is alone in its loop."""
+    return bool(loop.accesses) if isinstance(op, Store) else any(isinstance(a, Store) for a in loop.accesses)
+
+
+def row_distance(value: Value) -> int:
+    """How many elements apart the rows of a factor should be. Rows that are a large power of two apart would compete
+    for few places in the cache, so there is a cache line between them."""
+    columns, size = shape_of(value.type)[-1], element_bytes(value)
+    return columns + (CACHE_LINE // size if columns * size >= _LONG_ROW else 0)
 
 
 def make_run(loops: Sequence[Loop], first: int, groups: Mapping[Value, Groups]) -> Run:

@@ -7,7 +7,19 @@ from collections.abc import Mapping, Sequence
 
 from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.access import Groups, element_groups
-from mytriton.backends.cpu.plan import OUTSIDE, Loop, Move, Plan, Run, is_block_op, make_run, resolve
+from mytriton.backends.cpu.plan import (
+    OUTSIDE,
+    Loop,
+    Move,
+    Plan,
+    Run,
+    blocks_among,
+    is_block_op,
+    make_run,
+    must_cut,
+    resolve,
+)
+from mytriton.backends.cpu.products import Products
 from mytriton.backends.cpu.reduce import step_bytes
 from mytriton.backends.cpu.scratch import Lives
 from mytriton.backends.cpu.views import identity, view_through
@@ -42,20 +54,23 @@ class _Planner:
         self._steps: list[Op | Run] = []
         self._ours: list[int] = []  # the loops of the current block
         self._copies = 0
+        self._here: set[Value] = set()  # what the current block makes
+        self._products = Products(func, self.lives)
 
     def plan(self) -> Plan:
         """The plan of all that was given to `block`."""
         slots, size = self.lives.allocate(self._runs)
         made_in, last_use = self.lives.made_in, self.lives.last_use
         facts = self.groups, self.definitions, self.order
-        return Plan(self.steps, self.loops, made_in, last_use, slots, size, *facts)
+        return Plan(self.steps, self.loops, made_in, last_use, slots, size, self.lives.rows, *facts)
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 
     def block(self, block: Block, targets: Sequence[Value] = ()) -> None:
         """Plan a block, which hands what it yields to `targets`. Recursion follows the nesting of regions."""
-        outer = self._steps, self._ours
+        outer = self._steps, self._ours, self._here
         self._steps, self._ours = self.steps.setdefault(block, []), []
+        self._here = {*block.params, *(v for op in block.ops for v in op.results)}
         self._known_from.update(dict.fromkeys(block.params, len(self.loops)))
         for op in block.ops:
             self.order[op] = len(self.order)
@@ -63,7 +78,7 @@ class _Planner:
         if targets:
             self._hand_on(yielded(block), targets)
         self._close()
-        self._steps, self._ours = outer
+        self._steps, self._ours, self._here = outer
 
     def _operation(self, op: Op) -> None:
         if op.regions:
@@ -104,7 +119,7 @@ class _Planner:
             self._close()
         last = len(self.loops) - 1
         fits = self._start <= last and self.loops[last].size == size and earliest <= last
-        self._join(op, last if fits and not _must_cut(self.loops[last], op) else self._new_loop(size))
+        self._join(op, last if fits and not must_cut(self.loops[last], op) else self._new_loop(size))
         for guard in self.groups[op.pointer].guards:
             self._read(guard, self._start - 0.5)
         if volatile:
@@ -164,7 +179,7 @@ class _Planner:
     # --- steps that are no loops --------------------------------------------------------------------------------------
 
     def _step(self, op: Op) -> None:
-        blocks = [v for v in op.operands if shape_of(v.type)]
+        blocks = blocks_among(op.operands)
         if isinstance(op, ops.Assert) and blocks:
             self._alone(op, size_of(op.condition))
             return
@@ -184,6 +199,8 @@ class _Planner:
             self._known_from[value] = self._start
             if isinstance(value.type, BlockType):
                 self.lives.give(value, self._start - 0.5)
+        if isinstance(op, ops.Dot):
+            self._products.place(op, self._here)
 
     def _kept(self, value: Value) -> Value:
         """A value that has the elements of a block in scratch memory, in their order."""
@@ -196,6 +213,7 @@ class _Planner:
             self.lives.alias(copy, root)  # in another shape
         else:
             self._move({copy: value})
+            self._products.fresh.add(copy)
         return copy
 
     def _move(self, sources: Mapping[Value, Value]) -> None:
@@ -215,7 +233,7 @@ class _Planner:
         self._close()
         match op:
             case ops.If():
-                for result in _blocks(op.results):
+                for result in blocks_among(op.results):
                     self.lives.give(result, len(self.loops) - 0.5)
             case ops.For():
                 self._carry(op.initial, op.carried, op.results)
@@ -233,7 +251,7 @@ class _Planner:
                 self.block(op.body, op.body.params)
         end = len(self.loops) - 0.5
         self.lives.prolong(mark, begin, end)
-        for result in _blocks(op.results):
+        for result in blocks_among(op.results):
             self.lives.read(result, end)
         self._known_from.update(dict.fromkeys(op.results, len(self.loops)))
         self._steps.append(op)
@@ -253,7 +271,7 @@ class _Planner:
         """What a block yields, all at once. A value that is made where nothing needs the target any more is made in
         its place."""
         blocks = [(t, self._reshaped(v)) for t, v in zip(targets, values, strict=True) if shape_of(t.type)]
-        pairs = [(t, v) for t, v in blocks if t is not v]
+        pairs = [(t, v) for t, v in blocks if not self.lives.is_same_place(t, v)]
         yields = {self._root(v) for _, v in pairs}
         rest: dict[Value, Value] = {}
         for target, value in pairs:
@@ -278,11 +296,3 @@ class _Planner:
             return False
         first = self._start if made >= self._start else self._runs[made].first
         return self.lives.is_read_before(target, made, first)
-
-
-def _blocks(values: Sequence[Value]) -> list[Value]:
-    return [v for v in values if shape_of(v.type)]
-
-
-def _must_cut(loop: Loop, op: Load | Store) -> bool:
-    return bool(loop.accesses) if isinstance(op, Store) else any(isinstance(a, Store) for a in loop.accesses)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from mytriton.analysis.runs import size_of
-from mytriton.backends.cpu.plan import OUTSIDE, Run, element_bytes
+from mytriton.backends.cpu.plan import CACHE_LINE, OUTSIDE, Run, element_bytes
 from mytriton.ir.core import Op, Value
 from mytriton.records import dataclass
-
-_CACHE_LINE = 64
+from mytriton.types import shape_of
 
 
 @dataclass(slots=True)
@@ -27,6 +26,7 @@ class Lives:
 
     def __init__(self) -> None:
         self.made_in: dict[Value, int] = {}
+        self.rows: dict[Value, int] = {}
         self.last_use: dict[Value, float] = {}
         self._reads: dict[Value, list[tuple[float, bool]]] = {}
         self._journal: list[tuple[Value, float]] = []
@@ -61,10 +61,15 @@ class Lives:
             self.last_use[value] = max(position, self.last_use.get(value, OUTSIDE))
 
     def is_read_before(self, value: Value, loop: int, first: int) -> bool:
-        """Whether all reads of a value are over when a loop, of a run that starts with `first`, writes to its place;
-        the loop and those fused with it may still read the chunk that they are at."""
-        reads = self._reads.get(value, ())
+        """Whether all reads of a value, and of others kept in its place, are over when a loop, of a run that starts
+        with `first`, writes there; the loop and those fused with it may still read the chunk that they are at."""
+        others = [v for v in self._owner if v is not value and self.is_same_place(v, value)]
+        reads = [read for v in (value, *others) for read in self._reads.get(v, ())]
         return all(position < first or (in_place and position <= loop) for position, in_place in reads)
+
+    def keep_apart(self, value: Value, row: int) -> None:
+        """Keep the rows of a value so many elements apart."""
+        self.rows[value] = row
 
     def share(self, value: Value, target: Value) -> None:
         """Keep the value where `target` is kept."""
@@ -80,6 +85,10 @@ class Lives:
     def is_shared(self, value: Value) -> bool:
         """Whether the value is kept where another one is."""
         return value in self._owner
+
+    def is_same_place(self, value: Value, other: Value) -> bool:
+        """Whether two values are one, or kept in one place."""
+        return self._find(value) is self._find(other)
 
     def mark(self) -> int:
         """To be given to `prolong`."""
@@ -97,7 +106,7 @@ class Lives:
         for value in sorted(self._kept, key=lambda v: self._born[v]):
             first, last = self._born[value], self.last_use.get(value, self._born[value])
             owner = self._find(value)
-            life = lives.setdefault(owner, _Life(element_bytes(value) * size_of(value), first, last))
+            life = lives.setdefault(owner, _Life(self._bytes(value), first, last))
             life.first, life.last = min(life.first, first), max(life.last, last)
         lives.update(self._held)
         for life in lives.values():
@@ -106,6 +115,12 @@ class Lives:
         offsets, size = _first_fit(lives)
         offsets.update((v, offsets[self._find(v)]) for v in self._kept)
         return offsets, size
+
+    def _bytes(self, value: Value) -> int:
+        size = size_of(value)
+        if value in self.rows:
+            size = size // shape_of(value.type)[-1] * self.rows[value]
+        return element_bytes(value) * size
 
     def _find(self, value: Value) -> Value:
         while value in self._owner:
@@ -119,7 +134,7 @@ def _first_fit(lives: Mapping[Value | Op, _Life]) -> tuple[dict[Value | Op, int]
     size = 0
     for key, life in sorted(lives.items(), key=lambda item: item[1].first):
         live = [place for place in live if place[2] >= life.first]
-        needed = -(-life.size // _CACHE_LINE) * _CACHE_LINE
+        needed = -(-life.size // CACHE_LINE) * CACHE_LINE
         offset = _gap(((start, end) for start, end, _ in live), needed)
         offsets[key] = offset
         live.append((offset, offset + needed, life.last))

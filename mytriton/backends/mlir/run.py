@@ -168,6 +168,7 @@ class ModuleRun:
             PassManager.parse(f"builtin.module({pipeline})").run(self.module.operation)
 
         stage = Stage(f"{self.prefix}/{name}", "text", "mlir")
+        stage.pipeline = pipeline if isinstance(pipeline, str) else None
         before = self._bytecode
         with Clock() as clock:
             self._guarded(stage, pipeline if callable(pipeline) else run)

@@ -1,0 +1,106 @@
+"""Products of blocks on the cpu backend: every schedule, shapes smaller than its tile, and what is added in place."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mytriton as triton
+import mytriton.language as tl
+from mytriton.backends.cpu import dots
+from tests.running import runner
+
+
+@triton.jit
+def product_kernel(a, b, c, out, M: tl.constexpr, K: tl.constexpr, N: tl.constexpr, TRANSPOSED: tl.constexpr):
+    m, k, n = tl.arange(0, M), tl.arange(0, K), tl.arange(0, N)
+    x = tl.load(a + m[:, None] * K + k[None, :])
+    if TRANSPOSED:
+        y = tl.trans(tl.load(b + n[:, None] * K + k[None, :]))
+    else:
+        y = tl.load(b + k[:, None] * N + n[None, :])
+    at = m[:, None] * N + n[None, :]
+    tl.store(out + at, tl.dot(x, y, tl.load(c + at)))
+
+
+@triton.jit
+def places_kernel(a, out, trips, N: tl.constexpr):
+    """Sums that are read once, twice, after another product, and by an addition that is handed on."""
+    at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
+    x = tl.load(a + at)
+    begun = x * 0.5
+    once = tl.dot(x, x, begun)
+    twice = tl.dot(x, once, once) + tl.dot(once, x, begun)
+    carried, other = twice * 0.25, x
+    for _ in range(trips):
+        first = tl.dot(x, x, carried)
+        second = tl.dot(first, x, other)
+        other = first - x
+        carried = second * 0.125 + first
+    tl.store(out + at, carried + other)
+    tl.store(out + N * N + at, tl.dot(x, x, x))
+
+
+SHAPES = [(16, 16, 16), (1, 32, 16), (16, 1, 32), (2, 16, 1), (64, 128, 64), (4, 4, 128)]
+
+
+@pytest.mark.parametrize("tile", ["8x32x8", "8x16x8", "4x16x8", "4x8x8"])
+def test_every_schedule(tile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner("cpu")
+    monkeypatch.setattr(dots, "tile_of", lambda what: tile)
+    kernel = triton.jit(product_kernel.function)  # compiled anew
+    _check(kernel, 32, 64, 32, np.float32, False)
+
+
+@pytest.mark.parametrize(("m", "k", "n"), SHAPES)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_shapes(m: int, k: int, n: int, transposed: bool) -> None:
+    runner("cpu")
+    _check(product_kernel, m, k, n, np.float32, transposed)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, ml_dtypes.bfloat16, np.int8])
+def test_types(dtype: type) -> None:
+    runner("cpu")
+    _check(product_kernel, 16, 32, 128, dtype, False)
+
+
+def _check(kernel: triton.JITFunction, m: int, k: int, n: int, dtype: type, transposed: bool) -> None:
+    rng = np.random.default_rng(0)
+    integers = dtype is np.int8
+    total = np.int32 if integers else np.float64 if dtype is np.float64 else np.float32
+    a, b, c = (
+        (rng.integers(0, 200, s) - 100 if integers else rng.standard_normal(s)) for s in ((m, k), (k, n), (m, n))
+    )
+    a, b, c = a.astype(dtype), b.astype(dtype), c.astype(total)
+    out = np.zeros_like(c)
+    given = np.ascontiguousarray(b.T) if transposed else b
+    kernel[(1,)](a, given, c, out, M=m, K=k, N=n, TRANSPOSED=transposed, backend="cpu")
+    wide = np.int64 if integers else np.float64
+    np.testing.assert_allclose(out, c.astype(wide) + a.astype(wide) @ b.astype(wide), rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("trips", [0, 1, 3])
+def test_places(trips: int) -> None:
+    runner("cpu")
+    a = np.random.default_rng(0).standard_normal((32, 32), dtype=np.float32) / 6
+    ours, theirs = np.zeros((2, 32, 32), np.float32), np.zeros((2, 32, 32), np.float32)
+    places_kernel[(1,)](a, ours, trips, N=32, backend="cpu")
+    places_kernel[(1,)](a, theirs, trips, N=32, backend="interp")
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_sums_are_added_up_in_place() -> None:
+    runner("cpu")
+    source = np.zeros((64, 64), np.float32)
+    launch = product_kernel[(1,)](source, source, source, source, M=64, K=64, N=64, TRANSPOSED=False, backend="cpu")
+    text = launch.compilation.stage("cpu/emit").text
+    assert "memcpy" not in text
+    assert text.count("memref<64x64xf32, strided<[80, 1]>>") >= 2  # the factors; the sums are one row after the other
+    assembly = launch.compilation.stage("asm").text
+    inner = assembly.partition("<dot.")[2]
+    assert inner.count("vfmadd") or inner.count("fmla")
+    products = launch.compilation.stage("cpu/products")
+    assert "linalg" not in products.text
+    assert "vector.fma" in products.text
