@@ -153,6 +153,17 @@ def test_the_callers_stream_and_graphs_of_it(way, library, options):
     assert library.total(x) == 27 * n
 
 
+def test_the_first_launch_may_be_in_a_capture(library, options):
+    advance.clear_cache()
+    x = library.zeros(1000)
+    library.wait()
+    replay = library.graph(library.stream(), lambda: advance[(8,)](x, 1000, 1, BLOCK=128, **options))
+    for _ in range(3):
+        replay()
+    library.wait()
+    assert library.total(x) == 3000
+
+
 def test_threads_have_their_own_parameters_and_streams(way, library, options):
     n, wrong = 1000, list[Any]()
     advance[(8,)](library.zeros(n), n, 1, BLOCK=128, **options)

@@ -214,6 +214,22 @@ def test_driver_errors_are_launch_errors(cuda: FakeCuda) -> None:
         run((1, 1, 1), [])
 
 
+def test_loading_is_no_part_of_a_capture(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def exchange(mode: Any) -> int:
+        asked.append(mode._obj.value)
+        mode._obj.value = 1 if len(asked) == 1 else 2  # the capture's own, then ours
+        return 0
+
+    monkeypatch.setattr(cuda, "cuThreadExchangeStreamCaptureMode", exchange, raising=False)
+    monkeypatch.setattr(cuda, "cuFuncLoad", lambda function: asked.append(function.value) or 0, raising=False)
+    run = launch.CubinLauncher(b"cubin", "kernel", [], Target())
+    for _ in range(2):
+        run((1, 1, 1), [])
+    assert asked == [2, 1100, 1]
+
+
 def test_arrays_of_two_devices_and_the_stream_of_cupy(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
     def array(ordinal: int) -> Any:
         made = type("ndarray", (), {"__module__": "cupy"})()

@@ -6,6 +6,8 @@ CuPy and torch both work in a device's primary context; so do we, which is how t
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 from mytriton.backends.nvidia.device import error_text
@@ -98,10 +100,25 @@ def load_function(cubin: bytes, name: str, shared: int) -> int:
     `shared` bytes of shared memory. The module stays loaded."""
     cuda = library()
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
-    check(cuda.cuModuleLoadData(ctypes.byref(module), cubin), "loading the cubin")
-    check(cuda.cuModuleGetFunction(ctypes.byref(function), module, name.encode()), f"finding kernel {name!r}")
-    if shared:
-        most = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        code = cuda.cuFuncSetAttribute(function, most, shared)
-        check(code, f"asking for {shared} bytes of shared memory for kernel {name!r}")
+    with _while_capturing():
+        check(cuda.cuModuleLoadData(ctypes.byref(module), cubin), "loading the cubin")
+        check(cuda.cuModuleGetFunction(ctypes.byref(function), module, name.encode()), f"finding kernel {name!r}")
+        if shared:
+            most = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            code = cuda.cuFuncSetAttribute(function, most, shared)
+            check(code, f"asking for {shared} bytes of shared memory for kernel {name!r}")
+        if hasattr(cuda, "cuFuncLoad"):  # since CUDA 12.4; else the driver may put it off until the launch
+            check(cuda.cuFuncLoad(function), f"loading kernel {name!r}")
     return function.value or 0
+
+
+@contextmanager
+def _while_capturing() -> Iterator[None]:
+    """What the body of the `with` does is no part of a CUDA graph that is being captured, and does not end the
+    capture: the first launch of a kernel may be in one."""
+    mode = ctypes.c_int(2)  # CU_STREAM_CAPTURE_MODE_RELAXED
+    library().cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
+    try:
+        yield
+    finally:
+        library().cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
