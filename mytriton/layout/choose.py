@@ -26,7 +26,7 @@ from mytriton.layout.orders import Orders
 from mytriton.layout.routes import SHARED_BYTES
 from mytriton.records import dataclass
 from mytriton.target import Target
-from mytriton.types import BlockType, PointerType, element_of, shape_of
+from mytriton.types import BlockType, PointerType, element_of, is_float, shape_of
 
 #: The widest access a thread makes, in bytes (PTX ISA, "Vectors": .v4.b32).
 VECTOR_BYTES = 16
@@ -162,6 +162,7 @@ class Choice:
         self._target, self._by_rows = target, mma.rows_first(func)
         self.cheap = cheap_values(func)
         self._ops = list(func.walk())
+        self._products = {op.result for op in self._ops if isinstance(op, ops.Dot)}
         self._slots: dict[Op, list[_Slot]] = {op: _slots(op) for op in self._ops if op.regions}
         # The end of a block is where more may be known about what it yields.
         self._slots |= {b.ops[-1]: slots for op, slots in list(self._slots.items()) for b in op.regions}
@@ -235,11 +236,15 @@ class Choice:
             if not undecided:
                 return
             if len(still) == len(undecided):
-                for slot in still:
+                # Addresses first: the layout of what is loaded there may say by which instruction it is multiplied.
+                for slot in [slot for slot in still if self._is_about_addresses(slot)] or still:
                     known = (self.homes[v] for v in slot.initial if v in self.homes)
                     wishes = (self._wishes[v] for v in (*slot.members, *slot.ends) if v in self._wishes)
                     anchor = self.anchor(shape_of(slot.members[0].type))
                     self._decide(slot, next(known, None) or next(wishes, anchor))
+
+    def _is_about_addresses(self, slot: _Slot) -> bool:
+        return not is_float(slot.members[0].type) and not self._products & {*slot.ends}
 
     def _follow(self, op: Op) -> None:
         for slot in self._slots.get(op, ()):

@@ -147,6 +147,31 @@ def test_a_product_that_is_not_finished_is_seen() -> None:
         simulate.run(replace(laid_out, items=tuple(map(lax, laid_out.items))), given, (1,))
 
 
+@triton.jit
+def moving(a, b, c, K, M: tl.constexpr, DEPTH: tl.constexpr, TURN: tl.constexpr):
+    m, k = tl.arange(0, M), tl.arange(0, DEPTH)
+    x = a + m[:, None] * K + k[None, :]
+    y = b + k[:, None] + m[None, :] * K if TURN else b + k[:, None] * M + m[None, :]
+    acc = tl.zeros((M, M), c.dtype.element_ty)
+    for _ in range(0, K, DEPTH):
+        acc = tl.dot(tl.load(x), tl.load(y), acc)
+        x += DEPTH
+        y += DEPTH if TURN else DEPTH * M
+    tl.store(c + m[:, None] * M + m[None, :], acc)
+
+
+@pytest.mark.parametrize(
+    "types", ["*fp16:16, *fp16:16, *fp32:16", "*fp32:16, *fp32:16, *fp32:16", "*i8:16, *i8:16, *i32:16"]
+)
+@pytest.mark.parametrize("turn", [False, True])
+def test_sums_stay_where_they_are(types: str, turn: bool) -> None:
+    """Though the pointers that say how the factors lie are carried by the loop as well."""
+    found = moving.compile(f"{types}, i32:16, 64, 64, {turn}", backend="cuda", chip="sm_90a").stage("layout").artifact
+    (loop,) = (op for op in found.func.walk() if isinstance(op, ops.For))
+    assert [op for op in loop.body.ops if isinstance(op, ops.Dot)]
+    assert not [op for op in loop.body.ops if isinstance(op, Convert)]
+
+
 @pytest.mark.parametrize("stages", [1, 3])
 def test_the_assembler_keeps_products_under_way(stages: int) -> None:
     """It says so in its log where it waits for each, as what uses the sums is not in order."""
