@@ -72,6 +72,9 @@ INSTRUCTIONS: dict[ScalarType, Instruction] = {
     f64: Instruction(8, 8, 4, 1),
 }
 
+#: Float64 by larger pieces, which later chips have, and by which they are faster.
+LARGE_F64, _LARGE_GENERATION = Instruction(16, 8, 16, 1), 90
+
 
 def instruction(op: ops.Dot) -> Instruction:
     """The instruction for the type of the factors, as the layout step has chosen it."""
@@ -79,7 +82,7 @@ def instruction(op: ops.Dot) -> Instruction:
     assert isinstance(element, ScalarType)
     if op.instruction.startswith(f"m{WARPGROUP_ROWS}"):
         return of_warpgroup(element, int(op.instruction[len(f"m{WARPGROUP_ROWS}n") :].split("k")[0]))
-    return INSTRUCTIONS[element]
+    return LARGE_F64 if (element, op.instruction) == (f64, LARGE_F64.name) else INSTRUCTIONS[element]
 
 
 def of_warpgroup(element: ScalarType, columns: int) -> Instruction:
@@ -99,6 +102,10 @@ def chosen(op: ops.Dot, target: Target, most_bytes: int) -> Instruction | None:
     if rows < found.rows or columns < found.columns or depth < found.depth:
         return None
     assert isinstance(element, ScalarType)
+    # (MLIR's nvvm dialect does not know it)
+    large = element == f64 and target.generation >= _LARGE_GENERATION and target.backend != "mlir"
+    if large and rows >= LARGE_F64.rows and depth >= LARGE_F64.depth:
+        found = LARGE_F64
     step = prod(batch) * (rows + columns) * found.depth * element.bytes
     return found if step <= most_bytes else None
 

@@ -61,4 +61,7 @@ static void mma_u8(int* sum, const unsigned* lhs, const unsigned* rhs) {
 static void mma_f64(double* sum, const double* lhs, const double* rhs) {
     multiply<double, double, 8, 4>(sum, lhs, rhs, [](double x) { return x; });
 }
+static void mma_f64_large(double* sum, const double* lhs, const double* rhs) {
+    multiply<double, double, 16, 16>(sum, lhs, rhs, [](double x) { return x; });
+}
 """

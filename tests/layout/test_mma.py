@@ -78,10 +78,11 @@ def test_products(shape: Shape, element: ScalarType, num_warps: int, flips: tupl
     func = product(shape, element, flips, "tf32" if element == f32 else "")
     laid_out = check(func, arrays(shape, element), Target(num_warps=num_warps))
     (dot,) = (op for op in laid_out.func.walk() if isinstance(op, ops.Dot))
-    assert dot.instruction == {2: "m16n8k16", 4: "m16n8k8", 1: "m16n8k32", 8: "m8n8k4"}[factor_bytes(dot)]
+    doubles = "m16n8k16" if shape[0] >= 16 and shape[1] >= 16 else "m8n8k4"
+    assert dot.instruction == {2: "m16n8k16", 4: "m16n8k8", 1: "m16n8k32", 8: doubles}[factor_bytes(dot)]
 
 
-@pytest.mark.parametrize("of", dict.fromkeys(mma.INSTRUCTIONS.values()), ids=lambda of: of.name)
+@pytest.mark.parametrize("of", dict.fromkeys([*mma.INSTRUCTIONS.values(), mma.LARGE_F64]), ids=lambda of: of.name)
 def test_the_tables_are_those_of_the_ptx_isa(of: mma.Instruction) -> None:
     """As its formulas have it: `groupID = lane >> 2`, `threadID_in_group = lane % 4`."""
     lhs, rhs, total = of.tables
@@ -161,4 +162,7 @@ def test_what_tensor_cores_do_not_do() -> None:
     assert instruction((16, 16, 16), f16, form="plain") == ""
     assert instruction((8, 16, 16), f16) == instruction((16, 8, 16), f16) == instruction((16, 16, 4), f16) == ""
     assert instruction((16, 16, 16), f32, "tf32") == "m16n8k8"
+    assert instruction((16, 16, 16), f64) == "m16n8k16"
+    assert instruction((16, 16, 16), f64, chip="sm_89") == instruction((16, 8, 16), f64) == "m8n8k4"
+    assert instruction((16, 16, 16), f64, backend="mlir") == "m8n8k4"
     assert instruction((16, 16, 16), f32, "ieee") == instruction((16, 16, 16), f32, "tf32x3") == ""

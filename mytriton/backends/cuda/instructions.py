@@ -3,7 +3,7 @@ Instructions")."""
 
 from __future__ import annotations
 
-from mytriton.layout.mma import INSTRUCTIONS
+from mytriton.layout.mma import INSTRUCTIONS, LARGE_F64, Instruction
 from mytriton.types import ScalarType, bf16, f16, f32, f64, i8, u8
 
 #: For each type of factors: that of both factors and of the sums as PTX names them, the C++ type of a factor's register
@@ -17,7 +17,7 @@ TYPES = {
     f64: ("f64", "f64", "double", "double", "d", "d"),
 }
 _MMA = """\
-void mt_mma_{name}({sum}* sum, const {word}* lhs, const {word}* rhs) {{
+void {name}({sum}* sum, const {word}* lhs, const {word}* rhs) {{
     asm volatile("mma.sync.aligned.{shape}.row.col.{total}.{factor}.{factor}.{total} "
                  "{{{sums}}}, {{{lhs}}}, {{{rhs}}}, {{{sums}}};"
                  : {out}
@@ -50,17 +50,22 @@ def texts() -> dict[str, str]:
             text = _LDMATRIX.format(count=count, suffix=suffix, trans=trans, words=words, out=out)
             found[f"mt_ldmatrix_x{count}{suffix}"] = text
     for element in TYPES:
-        found[f"mt_mma_{element}"] = _mma(element)
+        found[function(element, INSTRUCTIONS[element])] = _mma(element, INSTRUCTIONS[element])
+    found[function(f64, LARGE_F64)] = _mma(f64, LARGE_F64)
     return found
 
 
-def _mma(element: ScalarType) -> str:
+def function(element: ScalarType, of: Instruction) -> str:
+    """The name of the function for an instruction."""
+    return f"mt_mma_{element}{'_large' if of is LARGE_F64 else ''}"
+
+
+def _mma(element: ScalarType, of: Instruction) -> str:
     factor, total, word, sum_, letter, sum_letter = TYPES[element]
-    of = INSTRUCTIONS[element]
     counts = (of.sums, *of.words)
     numbers = iter(range(sum(counts)))
     sums, lhs, rhs = (", ".join(f"%{next(numbers)}" for _ in range(count)) for count in counts)
     out = ", ".join(f'"+{sum_letter}"(sum[{i}])' for i in range(of.sums))
     given = ", ".join(f'"{letter}"({n}[{i}])' for n, c in zip(("lhs", "rhs"), of.words, strict=True) for i in range(c))
-    return _MMA.format(name=element, sum=sum_, word=word, shape=of.name, total=total, factor=factor, sums=sums, lhs=lhs,
-                       rhs=rhs, out=out, given=given)  # fmt: skip
+    return _MMA.format(name=function(element, of), sum=sum_, word=word, shape=of.name, total=total, factor=factor,
+                       sums=sums, lhs=lhs, rhs=rhs, out=out, given=given)  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mytriton.backends.cuda.instructions import TYPES
+from mytriton.backends.cuda.instructions import TYPES, function
 from mytriton.backends.cuda.positions import bits, mixed, plus
 from mytriton.backends.cuda.section import Section
 from mytriton.ir import ops
@@ -59,7 +59,7 @@ class TensorCores(Section):
                     first = bits("r", (*(0,) * (of.sums.bit_length() - 1), *(bit * count for bit in of_tile)))
                     words.append(plus(f"{part.name}_words{'[kk & 1]' if twice else ''}", first))
                 sums = f"&{self._values.element(op.result, _r(result.registers, of.sums))}"
-                self._writer.line(f"{self._values.prelude.call(f'mt_mma_{element}', sums, *words)};")
+                self._writer.line(f"{self._values.prelude.call(function(element, of), sums, *words)};")
 
     def _start(self, part: _Part) -> None:
         """Where a thread's part of a factor begins."""
