@@ -119,7 +119,7 @@ class Function:
         )
         entry, finish = self._entry, _finish(signature, returned, slots)
 
-        def call(_keep: Any = (args, every, held)) -> Any:
+        def call(_keep: Any = (self, args, every, held)) -> Any:
             entry(packed)
             return finish() if finish is not None else None
 
