@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import threading
 import time
@@ -26,6 +27,9 @@ from mytriton.timings import Trial, Tuning, read_timings, write_timings
 #: The milliseconds that a call takes on a backend: the median, what a fifth of the calls did not take, and what a fifth
 #: exceeded; or only one number.
 Bench = Callable[[Callable[[], None], str], Any]
+
+#: NumPy takes longer to spell a dtype than a launch has to take.
+_spelled = functools.lru_cache(maxsize=256)(str)
 
 
 class Autotuner(Decorated):
@@ -151,7 +155,7 @@ class Autotuner(Decorated):
             if array_info(named[name]) is not None:
                 raise LaunchError(f"autotune's key `{name}` is an array; take numbers, such as its extents")
         values = [tuple(v) if isinstance(v := named[name], list) else v for name in given]
-        dtypes = [str(v.dtype) for name, v in named.items() if name in self.arg_names and hasattr(v, "dtype")]
+        dtypes = [_spelled(v.dtype) for name, v in named.items() if name in self.arg_names and hasattr(v, "dtype")]
         options = {"backend": default_backend(), **{name: named[name] for name in SETTINGS if name in named}}
         return (*values, *dtypes, *(f"{name}={value}" for name, value in options.items()))
 

@@ -40,6 +40,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, in_c: ModuleTy
     monkeypatch.setattr(native, "compiled", compiled)
     monkeypatch.setattr(native, "load", lambda code: in_c if code == b"code" else None)
     monkeypatch.setattr(native, "STATE", native.State())
+    monkeypatch.setattr(native, "PATIENCE", 0.0)
     return done
 
 

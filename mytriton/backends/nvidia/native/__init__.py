@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 import weakref
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,8 @@ from mytriton import cache
 
 _NAME = "mytriton_native"
 _SOURCES = tuple(Path(__file__).parent / name for name in ("form.c", "launching.h", "arguments.h"))
+#: For so many seconds after the first launch no compiler is started: short programs need none.
+PATIENCE = 0.5
 _OPTIONS = ("-O2", "-shared", "-fPIC")
 
 
@@ -47,8 +50,7 @@ def use(who: Waiting) -> None:
         if STATE.module is None:
             STATE.waiting.add(who)
             if STATE.search is None:
-                # A process that ends meanwhile waits for it: it leaves no half-made files, and the next one has it.
-                STATE.search = threading.Thread(target=_find, name=_NAME)
+                STATE.search = threading.Thread(target=_find, name=_NAME, daemon=True)
                 STATE.search.start()
             return
     who.quicken(STATE.module)
@@ -62,15 +64,29 @@ def wait() -> bool:
 
 
 def _find() -> None:
-    """Load the code from the disk, or compile it; then tell who waits."""
+    """Load the code from the disk, or have it compiled; then tell who waits."""
     if os.environ.get("MYTRITON_NATIVE") == "0" or not possible():
         return
     inputs = [sys.version, *_OPTIONS, *(source.read_text() for source in _SOURCES)]
     entry = cache.Entry("native", inputs, (_compiler() or "",), (__file__,))
     parts = entry.read()
-    code = compiled() if parts is None else parts["code"]
-    if parts is None:
-        entry.write({"code": code})  # nothing, if the compiler refuses it: it is not asked again
+    if parts is not None:
+        _take(parts["code"])
+        return
+    time.sleep(PATIENCE)
+    # A process that ends now waits: it leaves no half-made files, and the next one has the code.
+    thread = threading.Thread(target=_make, args=(entry,), name=_NAME)
+    thread.start()
+    thread.join()
+
+
+def _make(entry: cache.Entry) -> None:
+    code = compiled()
+    entry.write({"code": code})  # nothing, if the compiler refuses it: it is not asked again
+    _take(code)
+
+
+def _take(code: bytes) -> None:
     module = load(code) if code else None
     if module is None:
         return
