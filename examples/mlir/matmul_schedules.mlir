@@ -25,6 +25,7 @@ module attributes {transform.with_named_sequence} {
     %product = transform.structured.match ops{["linalg.matmul"]} in %function : (!op) -> !op
     %part, %outer:2 = transform.structured.tile_using_for %product tile_sizes [0, 32, 512] interchange = [2, 1, 0]
       : (!op) -> (!op, !op, !op)
+    transform.apply_patterns to %function { transform.apply_patterns.canonicalization } : !op
     %packed = transform.structured.promote %part {operands_to_promote = [1], use_full_tile_buffers = [false], alignment = 64}
       : (!op) -> !op
     %copy = transform.structured.match ops{["linalg.copy"]} in %function : (!op) -> !op
