@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import gc
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,14 @@ async def make_engine(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> As
     yield make
     for engine in made:
         await engine.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_kept() -> Iterator[None]:
+    """The explorer keeps what it has loaded out of the search for garbage. Here one after the other does, and none of
+    them would ever be freed."""
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
