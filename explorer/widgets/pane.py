@@ -48,6 +48,7 @@ class Pane(Vertical):
     def show(self, listing: Listing) -> None:
         """Show a listing; cursor and scroll position stay where they were."""
         if listing == self.listing:
+            self.listing = listing  # or each update would compare all lines again, as they are other objects
             return
         if listing.lines and (not self.listing.lines or listing.title != self.listing.title):
             self.fresh = True
