@@ -1,4 +1,4 @@
-"""What arrays are told apart by when a launch is repeated: see `repeat`."""
+"""What arrays, and NumPy's numbers, are told apart by when a launch is repeated: see `repeat`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,21 @@ def library_of(type_: type) -> str:
     raise LookupError
 
 
+#: NumPy's numbers that are passed to a kernel as they are; those of other floats are converted.
+NUMBERS = frozenset(
+    {np.bool_, np.float32, np.float64, *(np.dtype(f"{kind}{size}").type for kind in "iu" for size in (1, 2, 4, 8))}
+)
+
+
 def rule_of(type_: type) -> Callable[[Any], Hashable]:
-    """The rule of an array type; raises `LookupError` for any other."""
+    """The rule of the type of an array or of a NumPy number; raises `LookupError` for any other."""
+    if type_ in NUMBERS:
+        return _integer_key if issubclass(type_, np.integer) else type
     return {"numpy": _numpy_key, "cupy": _cupy_key, "torch": _torch_key}[library_of(type_)]
+
+
+def _integer_key(value: Any) -> Hashable:
+    return type(value), int(value) % 16 == 0
 
 
 def _numpy_key(array: np.ndarray[Any, Any]) -> Hashable:

@@ -94,6 +94,8 @@ FORMS: list[tuple[tuple[Any, ...], dict[str, Any], str, tuple[Any, ...]]] = [
     ((*xy(), True), {"BLOCK": 16, "bias": -3, "num_warps": 2}, "@QQ?i", (0x1000, 0x2000, True, -3)),
     ((*xy(Tensor), 5), {"flag": 1.0}, "@QQiff", (0x1000, 0x2000, 5, 0.5, 1.0)),
     ((Parameter(0x1000), Tensor(0x2000), 5), {}, "@QQif", (0x1000, 0x2000, 5, 0.5)),
+    ((*xy(), np.int64(-16)), {"bias": np.float32(0.25)}, "@QQqf", (0x1000, 0x2000, -16, 0.25)),
+    ((*xy(Tensor), np.uint8(5)), {"bias": np.float64(0.1), "flag": np.True_}, "@QQBd?", (0x1000, 0x2000, 5, 0.1, True)),
     (
         (),
         {"n": 5, "bias": 1e300, "y": Array(0x2004), "x": Tensor(0x1008)},
@@ -112,7 +114,8 @@ def test_the_short_way_asks_of_the_driver_what_the_long_one_does(machine, args, 
     assert machine.long == (3 if 2**63 in args else 1)  # so large a number always goes the long way
     assert all(r.ran and r.compilation is results[0].compilation for r in results)
     one_library = len({a.__module__ for a in (*args, *keywords.values()) if isinstance(a, (Array, Tensor))}) == 1
-    assert machine.native == (2 if machine.by_c and one_library and 2**63 not in args else 0)
+    numbers = any(isinstance(a, np.generic) for a in (*args, *keywords.values()))
+    assert machine.native == (2 if machine.by_c and one_library and not numbers and 2**63 not in args else 0)
 
 
 def variations() -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
@@ -123,6 +126,9 @@ def variations() -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
     arrays += [Tensor(a, t) for a in (64, 68) for t in ("float32", "int32")]
     edges = [sign * 2**bits + off for bits in (0, 4, 31, 32) for off in (-16, -1, 0, 1) for sign in (-1, 1)]
     numbers = [*edges, 2**63, 2**63 - 1, True, 0.0, 1.5]
+    numbers += [
+        kind(v) for kind in (np.int8, np.int32, np.uint64, np.float32, np.float64, np.float16) for v in (0, 1, 16)
+    ]
     made: list[tuple[tuple[Any, ...], dict[str, Any]]] = [((a, y, 5), {}) for a in arrays]
     made += [((x, y, n), {}) for n in numbers] + [((x, y, 5), {"bias": n}) for n in numbers]
     made += [((x, y, 5), {"flag": f}) for f in (None, 0.0, -0.0, 1, True)]
