@@ -23,9 +23,7 @@ def library_of(type_: type) -> str:
 
 
 #: NumPy's numbers that are passed to a kernel as they are; those of other floats are converted.
-NUMBERS = frozenset(
-    {np.bool_, np.float32, np.float64, *(np.dtype(f"{kind}{size}").type for kind in "iu" for size in (1, 2, 4, 8))}
-)
+NUMBERS: frozenset[type] = frozenset(np.dtype(name).type for name in "? f4 f8 i1 i2 i4 i8 u1 u2 u4 u8".split())
 
 
 def rule_of(type_: type) -> Callable[[Any], Hashable]:

@@ -76,7 +76,8 @@ _TORCH = _Rule(
 #: Whether it is divisible by 16, and plus 2 if it takes an i64; -1 for 1. What does not fit is not packed.
 _INTEGER = _Rule(key=("-1 if {a} == 1 else ({a} & 15 == 0) + (0 if -0x80000000 <= {a} <= 0x7FFFFFFF else 2)",))
 _ARGUMENTS: dict[type, _Rule] = {int: _INTEGER, float: _Rule(), bool: _Rule(), type(None): _Rule(packed="")}
-_ARGUMENTS |= {t: _Rule(key=("int({a}) & 15 == 0",) if issubclass(t, np.integer) else ()) for t in NUMBERS}
+for _type in NUMBERS:
+    _ARGUMENTS[_type] = _Rule(key=("int({a}) & 15 == 0",) if issubclass(_type, np.integer) else ())
 _CONSTANTS: dict[type, _Rule] = {t: _Rule(key=("{a}",), packed="") for t in (int, bool, str, type(None), ScalarType)}
 _CONSTANTS[float] = _Rule(key=("{a}.hex()",), packed="")  # 0.0 == -0.0, but each compiles differently
 
