@@ -23,7 +23,9 @@ def library_of(type_: type) -> str:
 
 
 #: NumPy's numbers that are passed to a kernel as they are; those of other floats are converted.
-NUMBERS: frozenset[type] = frozenset(np.dtype(name).type for name in "? f4 f8 i1 i2 i4 i8 u1 u2 u4 u8".split())
+NUMBERS: frozenset[type] = frozenset(
+    np.dtype(name).type for name in ("?", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+)
 
 
 def rule_of(type_: type) -> Callable[[Any], Hashable]:
