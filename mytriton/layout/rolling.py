@@ -149,10 +149,10 @@ class Rolling:
         now = dict(zip(self._params, ahead, strict=True))
         if self._uses_induction():
             now[op.induction] = self._later(op.induction, None, self._trips)
-        runs = False if limit is None else maker.binary(ops.CmpLt, op.induction, limit)
+        runs = False if limit is None else maker.binary(ops.CmpLt, op.induction, limit, "more")
         for step in self._advances:
             maker.copy(step, now)
-        self._begin(runs, now, self._shifted(stage, self._trips))
+        self._begin(runs, now, self._shifted(stage, self._trips, "free"))
         following = [now.get(value, value) for value in self._next]
         for staging, ring in self._staged:
             view = Staged(stage=stage, ring=ring, results=(staging.factor,), span=staging.load.span)
@@ -160,7 +160,7 @@ class Rolling:
         copied = maker.out
         rest, kept = self._rest(results)
         maker.out = []
-        next_stage = self._shifted(stage, 1)
+        next_stage = self._shifted(stage, 1, "following")
         last = terminator(op.body)
         yields = (*(last.values[slot] for slot in kept), *following, next_stage)
         end = last.evolve(values=yields)
@@ -171,15 +171,15 @@ class Rolling:
         initial = (*(op.initial[slot] for slot in kept), *first, start)
         return op.evolve(initial=initial, results=tuple(made), body=body)
 
-    def _shifted(self, stage: Value, by: int) -> Value:
+    def _shifted(self, stage: Value, by: int, hint: str) -> Value:
         """The number of the buffer some trips later."""
         maker, stages = self._maker, self._stages
         moved = maker.binary(ops.Add, stage, maker.constant(by, i32))
         if stages & (stages - 1) == 0:
-            return maker.binary(ops.And, moved, maker.constant(stages - 1, i32))
+            return maker.binary(ops.And, moved, maker.constant(stages - 1, i32), hint)
         around = maker.binary(ops.Sub, moved, maker.constant(stages, i32))
         inside = maker.binary(ops.CmpLt, moved, maker.constant(stages, i32))
-        return maker.add(ops.Select(condition=inside, if_true=moved, if_false=around)).result
+        return maker.add(ops.Select(condition=inside, if_true=moved, if_false=around), hint).result
 
     def _rest(self, results: AbstractSet[int]) -> tuple[list[Op], list[int]]:
         """The other operations of the body, without those that only made addresses; and the carried values that are
