@@ -84,6 +84,8 @@ class ExplorerApp(TypedAhead, OpenFiles):
         self.config = config or Config()
         self.show_theme(self.config.theme or self._remembered_theme())
         self.layouts = Layouts(self.state.get("layout"), self.config.layout)
+        of_modules = "layout of modules"
+        self.module_layouts = Layouts(self.state.get(of_modules), first="passes", name=of_modules)
         self.begin(screen, settings, file, swap, engine, others)
 
     def _remembered_theme(self) -> str:

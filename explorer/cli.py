@@ -90,7 +90,7 @@ class Options:
             self.signature,
             self.execute,
             config=self.choice,
-            pipeline=self.pipeline,
+            pipelines={} if self.pipeline is None else {self.backend: self.pipeline},
             schedule=self.schedule,
             schedule_text=self.schedule_text,
         )

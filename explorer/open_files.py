@@ -12,7 +12,7 @@ from textual.app import App
 from explorer.engine.messages import Event
 from explorer.model.files import SourceFile, Swap
 from explorer.model.kernel_files import OpenedFile
-from explorer.model.paths import real
+from explorer.model.paths import is_mlir, real
 from explorer.model.presets import Layouts
 from explorer.model.settings import Settings
 from explorer.reading import is_bundle
@@ -31,6 +31,7 @@ class OpenFiles(App[None]):
 
     main: MainScreen
     layouts: Layouts
+    module_layouts: Layouts
 
     def begin(
         self,
@@ -50,7 +51,8 @@ class OpenFiles(App[None]):
         self._order = list(dict.fromkeys([self.main.file.path, *map(Path, others)]))
 
     def _screen(self, settings: Settings, file: SourceFile, swap: Swap) -> MainScreen:
-        screen = self._class(settings, file, swap, lambda receive: self._engine, self.layouts)
+        layouts = self.module_layouts if is_mlir(settings.path) else self.layouts
+        screen = self._class(settings, file, swap, lambda receive: self._engine, layouts)
         self.install_screen(screen, f"file-{len(self._screens)}")
         self._screens.append(screen)
         return screen
@@ -104,6 +106,7 @@ class OpenFiles(App[None]):
                 return
             backend = self.main.session.backend
             settings = replace(self._settings, path=name, kernel=None, example=0, signature="", backend=backend)
+            settings = replace(settings, pipelines={}, schedule="", schedule_text="", values={}, types={})
             screen = self._screen(settings, file, Swap(name))
             if _real(path) not in {_real(other) for other in self._order}:
                 self._order.append(path)

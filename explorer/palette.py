@@ -93,15 +93,7 @@ class Commands(Provider):
             for number, example in enumerate(kernel.examples):
                 label = f"Example: {kernel.name} {example.label}"
                 yield label, partial(screen.select_example, kernel.name, number), ""
-        for backend in BACKENDS:
-            yield f"Backend: {backend}", partial(screen.select_backend, backend), ""
-        for chip in CHIPS:
-            yield f"Chip: {chip}", partial(screen.select_target, chip=chip), ""
-        for warps in WARPS:
-            yield f"Warps: {warps}", partial(screen.select_target, num_warps=warps), ""
-        info = session.kernel_info
-        for number, text in enumerate(numbered(info.configs) if info is not None else ()):
-            yield f"Config: {text}", partial(screen.select_target, config=number), ""
+        yield from self._targets(screen) if not session.is_module else ()
         for preset in PRESETS:
             yield f"Layout: {preset}", partial(screen.choose_layout, preset), ""
         for pane in PANES:
@@ -110,6 +102,17 @@ class Commands(Provider):
             yield f"{'Show' if hidden else 'Hide'} the {panes.TITLES[pane]} pane", partial(change, pane), ""
         for theme in THEMES:
             yield f"Theme: {theme}", partial(screen.choose_theme, theme), ""
+
+    def _targets(self, screen: MainScreen) -> Iterator[Entry]:
+        for backend in BACKENDS:
+            yield f"Backend: {backend}", partial(screen.select_backend, backend), ""
+        for chip in CHIPS:
+            yield f"Chip: {chip}", partial(screen.select_target, chip=chip), ""
+        for warps in WARPS:
+            yield f"Warps: {warps}", partial(screen.select_target, num_warps=warps), ""
+        info = screen.session.kernel_info
+        for number, text in enumerate(numbered(info.configs) if info is not None else ()):
+            yield f"Config: {text}", partial(screen.select_target, config=number), ""
 
     async def _file_entries(self) -> list[Entry]:
         app = host(self.screen)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from explorer.model.paths import is_mlir
 from explorer.reading import BadInput, Misused, read_source
+from mytriton.pipelines import PipelineError, steps
 
 if TYPE_CHECKING:
     from explorer.cli import Options
@@ -28,8 +29,6 @@ def with_passes(options: Options, found: Namespace) -> Options:
     if found.pipeline is not None:
         if options.backend not in WITH_PASSES:
             raise BadInput(f"--pipeline: backend {options.backend} has no MLIR passes; give --backend mlir or cpu")
-        from mytriton.mlir.pipeline import PipelineError, steps  # numpy comes with it
-
         try:
             pipeline = tuple(step.pipeline for step in steps(found.pipeline))
         except PipelineError as error:

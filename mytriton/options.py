@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mytriton.arrays import ArrayInfo
 
 #: Launch keywords; no kernel parameter may have these names, whatever the backend, so that kernels are portable.
-OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi")
+OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi", "mlir_passes")
 
 #: All launch keywords that say how to compile. A parameter may have this last name too, and is then given it as well.
 SETTINGS = (*OPTIONS, "num_stages")

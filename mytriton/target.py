@@ -40,6 +40,7 @@ class Target:
     enable_fp_fusion  allow a*b+c to contract to a fused multiply-add (SEMANTICS "FMA contraction")
     form              "tuned", or "plain": one element a thread, the introductory text without vectors or attributes
     abi               boundary of an MLIR kernel: "pointer" (`!llvm.ptr<1>`) or "memref" (`memref<?xf32>` descriptors)
+    mlir_passes       passes in place of those of an MLIR backend, each a text for `builtin.module(...)`; None: its own
     """
 
     backend: str = "cuda"
@@ -49,6 +50,7 @@ class Target:
     enable_fp_fusion: bool = True
     form: Literal["tuned", "plain"] = "tuned"
     abi: Literal["pointer", "memref"] = "pointer"
+    mlir_passes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         check_backend(self.backend)

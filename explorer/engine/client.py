@@ -138,6 +138,13 @@ class Engine:
         self._tick()
         return generation
 
+    def passes(self) -> int:
+        """Ask which passes MLIR has; answered by `PassesKnown`."""
+        generation = self._next_generation()
+        self._compiler.submit(m.PassesJob(generation), self.limits.compile_s, (m.PassesJob,))
+        self._tick()
+        return generation
+
     def cancel(self) -> None:
         """End what is being compiled, run or imported now: each ends as if its child had failed, "cancelled"."""
         self._held = None
@@ -208,7 +215,7 @@ class Engine:
         elif isinstance(message, m.RunFinished):
             if message.generation == self._run:
                 self._on_event(message)
-        elif isinstance(message, (m.Reproduced, m.Answered)):
+        elif isinstance(message, (m.Reproduced, m.Answered, m.PassesKnown)):
             self._on_event(message)
         else:
             for lane in (self._main, self._beside):
@@ -220,6 +227,9 @@ class Engine:
             return
         if isinstance(job, m.ReproduceJob):
             self._on_event(m.Reproduced(job.generation, job.stage, job.folder, error=failure.cause))
+            return
+        if isinstance(job, m.PassesJob):
+            self._on_event(m.PassesKnown(job.generation, error=failure.cause))
             return
         if isinstance(job, m.QueryJob):
             self._on_event(m.Answered(job.generation, job.question, error=failure.cause))

@@ -55,12 +55,16 @@ class Worker:
                 compilation.run(name)
                 yield
 
-    def handle(self, job: m.ReadJob | m.CompileJob | m.ListJob | m.ReproduceJob | m.QueryJob) -> None:
+    def handle(self, job: m.ReadJob | m.CompileJob | m.ListJob | m.ReproduceJob | m.QueryJob | m.PassesJob) -> None:
         """Do one job; its answers are sent as they are known."""
         if isinstance(job, m.ReadJob):
             self._channel.enter("source", f"reading {job.path}")
             read = mlir_files.module_info if is_mlir(job.path) else reading.module_info
             self._channel.send(m.ModuleRead(job.generation, read(job.text, job.path)))
+            return
+        if isinstance(job, m.PassesJob):
+            self._channel.enter("passes", "listing the passes there are")
+            self._channel.send(mlir_files.known(job.generation))
             return
         if isinstance(job, m.QueryJob):
             self._channel.send(self._query(job))

@@ -120,4 +120,12 @@ class QueryJob:
         return self.compile.text
 
 
-Job: TypeAlias = ReadJob | LoadJob | DescribeJob | RunJob | CompileJob | ListJob | ReproduceJob | QueryJob
+@dataclass(frozen=True, slots=True)
+class PassesJob:
+    """For the compiler: which passes there are. Answered by `PassesKnown`."""
+
+    generation: int
+    text: str = ""
+
+
+Job: TypeAlias = PassesJob | ReadJob | LoadJob | DescribeJob | RunJob | CompileJob | ListJob | ReproduceJob | QueryJob

@@ -14,6 +14,7 @@ from explorer.engine.jobs import DescribeJob as DescribeJob
 from explorer.engine.jobs import Job as Job
 from explorer.engine.jobs import ListJob as ListJob
 from explorer.engine.jobs import LoadJob as LoadJob
+from explorer.engine.jobs import PassesJob as PassesJob
 from explorer.engine.jobs import QueryJob as QueryJob
 from explorer.engine.jobs import ReadJob as ReadJob
 from explorer.engine.jobs import ReproduceJob as ReproduceJob
@@ -22,7 +23,7 @@ from explorer.engine.requests import CompileRequest as CompileRequest
 from explorer.engine.requests import QueryRequest as QueryRequest
 from explorer.engine.requests import ReproduceRequest as ReproduceRequest
 from explorer.engine.requests import RunRequest as RunRequest
-from explorer.model.result import ChildFailure, ExampleInfo, ModuleInfo, OperationView, RunReport, StageView
+from explorer.model.result import ChildFailure, ExampleInfo, ModuleInfo, OperationView, PassView, RunReport, StageView
 from mytriton.records import dataclass
 
 #: Stages made by the tools child: when somebody looks at them, or (`background`) when there is nothing else to do.
@@ -48,6 +49,15 @@ class Answered:
     generation: int
     question: str
     operations: tuple[OperationView, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PassesKnown:
+    """The passes that MLIR has, in alphabetical order; or why none can be told."""
+
+    generation: int
+    passes: tuple[PassView, ...] = ()
     error: str = ""
 
 
@@ -154,6 +164,7 @@ Event: TypeAlias = (
     | RunFinished
     | Reproduced
     | Answered
+    | PassesKnown
     | StillRunning
     | ChildFailed
     | Log
@@ -211,8 +222,8 @@ class Idle:
 TYPES: dict[str, type] = {
     cls.__name__: cls
     for cls in (
-        *(ReadJob, LoadJob, DescribeJob, RunJob, CompileJob, ListJob, ReproduceJob, QueryJob, Abandon),
+        *(ReadJob, LoadJob, DescribeJob, RunJob, CompileJob, ListJob, ReproduceJob, QueryJob, PassesJob, Abandon),
         *(Hello, Ready, Entering, Described, Idle),
-        *(ModuleRead, CompileStarted, StageFinished, CompileFinished, RunFinished, Reproduced, Answered),
+        *(ModuleRead, CompileStarted, StageFinished, CompileFinished, RunFinished, Reproduced, Answered, PassesKnown),
     )
 }

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from explorer.engine.messages import PassesKnown
 from explorer.engine.requests import CompileRequest, RunRequest
-from explorer.model.result import ExampleInfo, KernelInfo, ModuleInfo, ParamView
+from explorer.model.result import ExampleInfo, KernelInfo, ModuleInfo, OptionView, ParamView, PassView
 from mytriton.diagnostics import CompileError, Diagnostic, MytritonError
 from mytriton.mlir.module import Module, Run, parse
-from mytriton.mlir.pipeline import Step, steps
+from mytriton.mlir.passes import registered
 from mytriton.mlir.trial import INTEGER, SIZE
+from mytriton.pipelines import Step, steps
 from mytriton.source import SourceUnit
 
 _FUNCTION = re.compile(r'^[ \t]*func\.func[ \t]+(?:public[ \t]+)?@([\w$.-]+|"[^"\n]*")\s*\(', re.MULTILINE)
@@ -77,6 +79,25 @@ def _closing(text: str, opening: int) -> int | None:
     return None
 
 
+def known(generation: int) -> PassesKnown:
+    """All passes that MLIR has."""
+    try:
+        found = registered()
+    except ImportError as error:
+        return PassesKnown(generation, error=str(error))
+    return PassesKnown(
+        generation,
+        tuple(
+            PassView(
+                p.name,
+                p.help,
+                tuple(OptionView(o.name, "|".join(o.values) or o.type or "true|false", o.help) for o in p.options),
+            )
+            for p in found.values()
+        ),
+    )
+
+
 def signature(info: KernelInfo | None) -> str:
     """The types of a function's arguments."""
     return ", ".join(p.annotation for p in info.params) if info is not None else ""
@@ -84,7 +105,7 @@ def signature(info: KernelInfo | None) -> str:
 
 def passes(request: CompileRequest | RunRequest) -> tuple[Step, ...]:
     """The passes of a request; raises `PipelineError`."""
-    return tuple(step for text in request.pipeline or () for step in steps(text))
+    return tuple(step for text in request.pipelines.get("mlir", ()) for step in steps(text))
 
 
 def schedule(request: CompileRequest | RunRequest) -> Module | None:

@@ -90,7 +90,8 @@ def tuned(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend: 
 
 
 def _target(request: RunRequest, backend: str) -> Target:
-    return Target(backend, _chip_here() if backend in _GPU else request.chip)
+    chip = _chip_here() if backend in _GPU else request.chip
+    return Target(backend, chip, mlir_passes=request.pipelines.get(backend))
 
 
 def located(

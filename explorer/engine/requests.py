@@ -24,8 +24,9 @@ class CompileRequest:
     stages whose listings are on the screen: with it, the others are printed after everything is compiled, and their
     stages come first without lines (`pending`), then with them.
 
-    `pipeline` are the passes that an MLIR file goes through, or a backend's own if that is not None: each is a text for
-    `builtin.module(...)`. `schedule` names the file of a schedule of the transform dialect, which is `schedule_text`.
+    `pipelines` are the passes that an MLIR file goes through (of backend `mlir`), or that a backend has in place of its
+    own: each is a text for `builtin.module(...)`. `schedule` names the file of a schedule of the transform dialect,
+    which is `schedule_text`.
     """
 
     path: str
@@ -45,7 +46,7 @@ class CompileRequest:
     values: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     config: int | None = None
-    pipeline: tuple[str, ...] | None = None
+    pipelines: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schedule: str = ""
     schedule_text: str = ""
 
@@ -76,7 +77,7 @@ class RunRequest:
     values: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     config: int | None = None
-    pipeline: tuple[str, ...] | None = None
+    pipelines: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schedule: str = ""
     schedule_text: str = ""
 

@@ -64,7 +64,14 @@ class Subjects:
     def _module_of(self, job: m.CompileJob) -> Subject:
         request = job.request
         info = mlir_files.module_info(request.text, request.path).kernel(request.kernel)
-        key = ("mlir", request.path, request.text, request.pipeline, request.schedule, request.schedule_text)
+        key = (
+            "mlir",
+            request.path,
+            request.text,
+            request.pipelines.get("mlir"),
+            request.schedule,
+            request.schedule_text,
+        )
         compilation, kept = self._keep(key, lambda: mlir_files.run(request))
         name = info.name if info is not None else Path(request.path).stem
         return Subject(name, compilation, kept, lambda: compilation.units, mlir_files.signature(info))
@@ -136,4 +143,5 @@ def _units(module: Module, kernel: Kernel, compilation: Compilation) -> Units:
 def _target(job: m.CompileJob, backend: str) -> Target:
     request, example = job.request, job.example or ExampleInfo("")
     options = {**{name: v for name, v in example.options.items() if name in CHOICES}, **request.options}
-    return Target(backend, request.chip, request.num_warps or example.num_warps or 4, **options)
+    warps = request.num_warps or example.num_warps or 4
+    return Target(backend, request.chip, warps, **options, mlir_passes=request.pipelines.get(backend))

@@ -27,6 +27,7 @@ class Result:
     signature: str = ""
     num_warps: int = 4
     ms: float = 0.0
+    passes: tuple[str, ...] = ()
 
     def take(self, stage: StageView) -> None:
         """There is news of a stage."""

@@ -62,17 +62,17 @@ def indent(lines: Sequence[str], selected: Selected, step: int, level: int = IND
     return _by_line(lines, selected, [moved(lines[row]) for row in selected.rows])
 
 
-def toggle_comment(lines: Sequence[str], selected: Selected) -> Change:
-    """The selected lines as comments; if all of them are, no longer so. The signs stand in one column."""
+def toggle_comment(lines: Sequence[str], selected: Selected, sign: str = "#") -> Change:
+    """The selected lines as comments behind a sign; if all of them are, no longer so. The signs stand in one column."""
     chosen = [lines[row] for row in selected.rows]
     written = [line for line in chosen if line.strip()]
     if not written:
         return Change(selected.rows, tuple(chosen), selected)
-    if all(line.lstrip().startswith("#") for line in written):
-        bare = [re.sub(r"^(\s*)# ?", r"\1", line) for line in chosen]
+    if all(line.lstrip().startswith(sign) for line in written):
+        bare = [re.sub(rf"^(\s*){sign} ?", r"\1", line) for line in chosen]
         return _by_line(lines, selected, bare)
     column = min(len(indentation(line)) for line in written)
-    marked = [f"{line[:column]}# {line[column:]}" if line.strip() else line for line in chosen]
+    marked = [f"{line[:column]}{sign} {line[column:]}" if line.strip() else line for line in chosen]
     return _by_line(lines, selected, marked)
 
 

@@ -139,15 +139,20 @@ class Form:
         self.settings, self.backend = session.settings, session.backend
         known = example if example is not None and example.described and not example.error else None
         self._known = known
-        self.fields = [
-            *_parameters(session, info.params if info is not None else (), known),
-            *_values(self.settings, example),
-            *_config(self.settings, info.configs if info is not None else ()),
-            *_target(self.settings, self.backend, known or ExampleInfo("")),
-        ]
+        self.fields = (
+            [*_values(self.settings, example)]
+            if session.is_module
+            else [
+                *_parameters(session, info.params if info is not None else (), known),
+                *_values(self.settings, example),
+                *_config(self.settings, info.configs if info is not None else ()),
+                *_target(self.settings, self.backend, known or ExampleInfo("")),
+            ]
+        )
         self._configs = info.configs if info is not None else ()
         self._own = {(field.kind, field.name): field.base for field in self.fields}
         self._config = NO_CONFIG
+        self._module = session.is_module
         self.settle()
 
     def settle(self) -> bool:
@@ -193,6 +198,9 @@ class Form:
 
     def made(self) -> tuple[Settings, str]:
         """The settings and the backend that the fields say; where one cannot be used, what it said before."""
+        if self._module:
+            values = {f.name: _plain(f.good) for f in self.of("value") if f.good != f.base}
+            return replace(self.settings, values=values), self.backend
         says = {field.name: field.good for field in self.of("choice")}
         bases = {field.name: field.base for field in self.of("choice")}
         parameters = [field for field in self.fields if field.kind in ("type", "constexpr")]

@@ -52,6 +52,8 @@ class Listing:
 
 def backend_of(session: Session, pane: str) -> str:
     """The backend whose stages a pane shows: the selected one, unless the pane is about a certain one."""
+    if session.is_module:
+        return session.backend
     if pane == "cuda":
         return "cuda"
     if pane == "mlir":
@@ -68,8 +70,14 @@ def stages_of(session: Session, pane: str) -> tuple[str, ...]:
     return tuple(name for name in planned if name.split("/")[0] in FAMILIES[pane])
 
 
-def default_stage(pane: str, names: tuple[str, ...]) -> str:
-    """The stage a pane shows if none was chosen: the last pass for SSA, the emitted text for MLIR, PTX before SASS."""
+def default_stage(session: Session, pane: str, names: tuple[str, ...]) -> str:
+    """The stage a pane shows if none was chosen: the last pass for SSA, the emitted text for MLIR, PTX before SASS; of
+    an MLIR file what its passes leave, and the code that there is."""
+    if session.is_module:
+        if pane == "mlir":
+            return names[-1]
+        ptx = session.result.stage("ptx")
+        return "ptx" if ptx is not None and ptx.ok else names[0]
     if pane == "ssa":
         return next((n for n in reversed(names) if n.startswith(("opt", "ssa"))), names[0])
     if pane == "asm":
@@ -82,7 +90,7 @@ def chosen_stage(session: Session, pane: str, chosen: Mapping[str, str]) -> str 
     names = stages_of(session, pane)
     if not names:
         return None
-    return chosen[pane] if chosen.get(pane) in names else default_stage(pane, names)
+    return chosen[pane] if chosen.get(pane) in names else default_stage(session, pane, names)
 
 
 def shown_stages(session: Session, visible: tuple[str, ...], chosen: Mapping[str, str]) -> tuple[str, ...]:
@@ -120,7 +128,8 @@ def listing(
         return Listing(TITLES[pane], "", runs.run_lines(session, width), "report", session.report_is_stale)
     backend, name = backend_of(session, pane), chosen_stage(session, pane, chosen)
     if name is None:
-        return Listing(TITLES[pane], "waiting" if not session.results else "")
+        why = "a module has none" if session.is_module else ""
+        return Listing(TITLES[pane], "waiting" if not session.results else why)
     names = stages_of(session, pane)
     stage, stale = session.results[backend].listing(name)
     words = [f"{names.index(name) + 1}/{len(names)}"] if len(names) > 1 else []

@@ -42,6 +42,15 @@ PRESETS: dict[str, dict[str, str]] = {
         "wide": "source / ssa tree problems run | cuda | mlir stages | asm",
         "wide-tall": "source / ssa tree | cuda | mlir | asm _ 9* stages | problems | run",
     },
+    # What passes make of an MLIR file: its text, the module after each, the list of them, and the code at the end.
+    "passes": {
+        "narrow": "source / mlir stages asm problems run ssa tree cuda",
+        "narrow-tall": "source / mlir asm / stages problems run ssa tree cuda",
+        "medium": "source | mlir asm / stages problems run ssa tree cuda",
+        "medium-tall": "source / stages ssa tree cuda | mlir asm _ 7* problems | run",
+        "wide": "source | mlir | asm / stages problems run ssa tree cuda",
+        "wide-tall": "source | mlir | asm / stages ssa tree cuda _ 9* problems | run",
+    },
     # Whether it is right: source, run, problems, stages.
     "check": {
         "narrow": "source / run problems stages ssa tree cuda mlir asm",
@@ -63,9 +72,13 @@ def size_class(width: int, tall: bool) -> str:
 class Layouts:
     """The preset chosen, and the arrangements made by the user, by the class of the terminal's size."""
 
-    def __init__(self, remembered: object = None, preset: str = "") -> None:
+    def __init__(
+        self, remembered: object = None, preset: str = "", first: str = "default", name: str = "layout"
+    ) -> None:
+        """`first` is the preset where none was chosen; `name` is what it is remembered by."""
+        self.name = name
         kept: Mapping[Any, Any] = remembered if isinstance(remembered, Mapping) and not preset else {}
-        self.preset = preset or (kept["preset"] if kept.get("preset") in PRESETS else "default")
+        self.preset = preset or (kept["preset"] if kept.get("preset") in PRESETS else first)
         self._own: dict[str, Arrangement] = {}
         self.notice = ""
         made = kept.get("own")

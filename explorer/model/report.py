@@ -68,6 +68,8 @@ def stage_strip(result: Result) -> str:
 
 def no_figures(session: Session) -> str:
     """Why the selected backend's build has no registers and the like; nothing if it has, or may still have."""
+    if session.is_module:
+        return "passes: P   the line for mlir-opt: M   run a function with and without the passes: r"
     if session.backend not in ("cuda", "mlir"):
         return {"cpu": "cpu: host code", "interp": "interp: no code is made"}[session.backend] + ", no GPU resources"
     stage, _ = session.result.listing("cubin")

@@ -142,6 +142,24 @@ class OperationView:
 
 
 @dataclass(frozen=True, slots=True)
+class OptionView:
+    """An option of a pass: what it takes (`<uint>`, or the values there are) and what it is for."""
+
+    name: str
+    takes: str = ""
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PassView:
+    """A pass that MLIR has."""
+
+    name: str
+    help: str = ""
+    options: tuple[OptionView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ParamView:
     """A kernel parameter as written; `default` and `annotation` are source text ('' if there is none)."""
 

@@ -25,6 +25,7 @@ from explorer.engine.messages import (
 )
 from explorer.model.backend_result import Result
 from explorer.model.past_runs import PastRuns
+from explorer.model.paths import is_mlir
 from explorer.model.resources import Meter, figures
 from explorer.model.result import DiagnosticView, ExampleInfo, KernelInfo, ModuleInfo, RunReport
 from explorer.model.settings import Settings as Settings
@@ -40,7 +41,7 @@ class Session:
     def __init__(self, settings: Settings, text: str) -> None:
         self.settings = settings
         self.text = self._compiled_text = text
-        self.backend = settings.backend
+        self.backend = "mlir" if is_mlir(settings.path) else settings.backend
         self.kernel = settings.kernel
         self.example = settings.example
         self.module: ModuleInfo | None = None
@@ -63,6 +64,11 @@ class Session:
         self._asked: tuple[str, ...] = ()
         self._opened = self._compiled = self._ran = self._since = 0
 
+    @property
+    def is_module(self) -> bool:
+        """Whether the file is an MLIR module: it goes through passes as a whole, and has one backend."""
+        return is_mlir(self.settings.path)
+
     # Requests
 
     def compile_request(self, backends: Sequence[str], shown: Sequence[str]) -> CompileRequest:
@@ -83,13 +89,13 @@ class Session:
         s = self.settings
         said = {"path": s.path, "text": self.text, "kernel": self.kernel, "example": self.example}
         names: tuple[str, ...] = ("chip", "num_warps", "defines", "signature", "types", "values", "options", "config")
-        names += ("pipeline", "schedule", "schedule_text")
+        names += ("pipelines", "schedule", "schedule_text")
         return {**said, **{name: getattr(s, name) for name in names}}
 
     def _background(self, backend: str) -> tuple[str, ...]:
         """The slow stages that are made although nobody looks at them: those that the resource strip tells of,
         or a comparison."""
-        if backend != self.backend or backend not in ("cuda", "mlir"):
+        if backend != self.backend or backend not in ("cuda", "mlir") or self.is_module:
             return ()
         return ("cubin",) if self.pinned is None else ("cubin", "sass")
 
@@ -208,7 +214,7 @@ class Session:
         if event.kernel not in ("", before.kernel):
             before = Result()  # listings of another kernel would mislead
         # A file that cannot be read has no kernel and one stage: the others are those there were, not gone.
-        early = set(event.planned) < set(before.planned)
+        early = len(event.planned) == 1 < len(before.planned)
         self.results[event.backend] = Result(
             planned=before.planned if early else event.planned,
             before={**before.before, **before.stages},
@@ -221,6 +227,7 @@ class Session:
             num_warps=before.num_warps if early else event.num_warps,
             wanted=tuple(dict.fromkeys([*self._wanted, *self._background(event.backend)])),
             ms=before.ms,
+            passes=before.passes if early else event.passes,
         )
         self.module_changed = event.module_changed
 
@@ -276,6 +283,8 @@ class Session:
         return result is not None and result.generation >= self._compiled and result.finished
 
     def next_backend(self) -> str:
-        """Select the backend after the selected one."""
+        """Select the backend after the selected one; a module has one alone."""
+        if self.is_module:
+            return self.backend
         self.backend = BACKENDS[(BACKENDS.index(self.backend) + 1) % len(BACKENDS)]
         return self.backend

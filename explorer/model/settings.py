@@ -22,7 +22,7 @@ WARPS = (1, 2, 4, 8, 16, 32)
 class Settings:
     """What the command line fixed, and the form changed. `types` are of parameters by name, `defines` constexprs, as
     plain values; `values` are given to the example in place of its own, `options` are those of `CHOICES`, `config` is
-    the number of the config of its `autotune` that the kernel is in. `pipeline` are the passes that an MLIR file, or a
+    the number of the config of its `autotune` that the kernel is in. `pipelines` are the passes that an MLIR file, or a
     backend in place of its own, goes through; `schedule` is the file of a schedule, `schedule_text` what is in it."""
 
     path: str
@@ -38,6 +38,6 @@ class Settings:
     values: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     config: int | None = None
-    pipeline: tuple[str, ...] | None = None
+    pipelines: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schedule: str = ""
     schedule_text: str = field(default="", repr=False)

@@ -34,7 +34,7 @@ class Arranging(MainBase):
         self.workspace.rearrange()
         self.ensure_compiled()
         self.update()
-        host(self).remember("layout", self.workspace.layouts.remembered())
+        host(self).remember(self.workspace.layouts.name, self.workspace.layouts.remembered())
 
     @property
     def _here(self) -> str:
@@ -81,7 +81,8 @@ class Arranging(MainBase):
         arrangement = workspace.arrangement
         others = [pane for pane in PANES if pane != here]
         title = TITLES[here]
-        choices: list[Choice] = [(f"layout: {name}", partial(self.choose_layout, name)) for name in PRESETS]
+        presets = [name for name in PRESETS if name != "passes" or self.session.is_module]
+        choices: list[Choice] = [(f"layout: {name}", partial(self.choose_layout, name)) for name in presets]
         choices += [
             (f"swap {title} with ...", lambda: self._choose_pane(f"Swap {title} with", others, self._swap)),
             (f"put {title} in the place of ...", lambda: self._choose_pane(f"Put {title} behind", others, self._stack)),
@@ -92,7 +93,8 @@ class Arranging(MainBase):
             (f"show {TITLES[pane]}", partial(self.show_pane, pane)) for pane in PANES if pane in arrangement.hidden
         ]
         labels = [label for label, _ in choices]
-        current = list(PRESETS).index(workspace.layouts.preset)
+        preset = workspace.layouts.preset
+        current = presets.index(preset) if preset in presets else 0
         self.choose("Arrange the panes", labels, current, lambda index: choices[index][1]())
 
     def _choose_pane(self, question: str, panes: list[str], then: Callable[[str], object]) -> None:

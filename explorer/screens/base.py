@@ -65,7 +65,7 @@ class MainBase(Showing):
         self.session = Session(settings, file.saved)
         self.engine = engine(self.receive)
         self.chosen: dict[str, str] = {}
-        self.editor = SourceEditor(file.saved, id="editor")
+        self.editor = SourceEditor(file.saved, "editor", "mlir" if self.session.is_module else "python")
         self.panes = {
             name: Pane(name, number, self.editor if name == "source" else CodeView(id=f"view-{name}"))
             for number, name in enumerate(PANES, start=1)

@@ -128,6 +128,10 @@ class BundleScreen(MainScreen):
         """Not possible."""
         self.only_shown()
 
+    def action_passes(self) -> None:
+        """Not possible."""
+        self.only_shown()
+
     def action_open(self) -> None:
         """Not possible: what is shown here has no compiler for another file."""
         self.only_shown()

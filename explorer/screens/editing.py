@@ -81,7 +81,9 @@ class Editing(MainBase):
 
     def action_comment(self) -> None:
         """Comment the selected lines, or make them code again."""
-        self.editor.apply(toggle_comment(self.editor.lines, self.editor.selected))
+        self.editor.apply(
+            toggle_comment(self.editor.lines, self.editor.selected, "//" if self.session.is_module else "#")
+        )
 
     def action_duplicate(self) -> None:
         """Duplicate the selected lines."""

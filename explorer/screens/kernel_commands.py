@@ -24,6 +24,9 @@ class KernelCommands(MainBase):
 
     def select_backend(self, backend: str) -> None:
         """Select a backend."""
+        if self.session.is_module:
+            self.app.notify("An MLIR file goes through its passes: P.", title="It has no backends")
+            return
         self.session.backend = backend
         self.compile()
 
@@ -55,6 +58,9 @@ class KernelCommands(MainBase):
     def can_run(self) -> bool:
         """Whether there is an example; says what to do if there is none."""
         info = self.session.kernel_info
+        if info is None and self.session.is_module:
+            self.app.notify("A func.func with a body that is not private can be run.", title="There is no function")
+            return False
         if info is not None and not info.examples:
             self.app.notify(
                 "There is nothing to run: decorate a function with @kernel.example that returns a mytriton.Example.",
@@ -103,7 +109,8 @@ class KernelCommands(MainBase):
             return
         from explorer.screens.form import FormScreen
 
-        title = f"{info.name} {self.session.example_label}: what it is compiled for".replace("  ", " ")
+        does = "what it is run with" if self.session.is_module else "what it is compiled for"
+        title = f"{info.name} {self.session.example_label}: {does}".replace("  ", " ")
         self.app.push_screen(FormScreen(title, self.session, self.compile_for, self._compiled_for))
 
     def compile_for(self, settings: Settings, backend: str) -> None:

@@ -17,6 +17,7 @@ from explorer.screens.editing import Editing
 from explorer.screens.everywhere import Everywhere
 from explorer.screens.failing import Failing
 from explorer.screens.many_files import ManyFiles
+from explorer.screens.passing import Passing
 from explorer.screens.replacing import Replacing
 from explorer.screens.sharing import Sharing
 from explorer.screens.watching import Watching
@@ -46,6 +47,7 @@ class MainScreen(
     Appearance,
     Arranging,
     Everywhere,
+    Passing,
 ):
     """Everything on one screen."""
 

@@ -98,7 +98,7 @@ def document(
         "signature": result.signature,
         "constexprs": to_json(s.defines),
         "config": s.config,
-        "pipeline": list(s.pipeline) if s.pipeline is not None else None,
+        "pipeline": list(s.pipelines[session.backend]) if session.backend in s.pipelines else None,
         "schedule": s.schedule or None,
         "planned": list(result.planned),
         "ok": all(stage.ok or stage.status == "skipped" for stage in result.stages.values()),

@@ -55,7 +55,7 @@ class Record:
     log: tuple[str, ...] = ()
     label: str = ""
     config: int | None = None
-    pipeline: tuple[str, ...] | None = None
+    pipelines: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schedule: str = ""
 
     def build(self, backend: str) -> Build | None:
@@ -76,7 +76,7 @@ class Record:
             signature=self.signature,
             execute=self.execute,
             config=self.config,
-            pipeline=self.pipeline,
+            pipelines=self.pipelines,
             schedule=self.schedule,
         )
 
@@ -118,8 +118,7 @@ def command(session: Session) -> list[str]:
     """The command line that compiles the same again."""
     s, info = session.settings, session.kernel_info
     if is_mlir(s.path):
-        passes = ["--pipeline", ",".join(s.pipeline)] if s.pipeline is not None else []
-        return ["mytriton-explore", s.path, *passes, *(["--schedule", s.schedule] if s.schedule else [])]
+        return ["mytriton-explore", s.path, *_passes(session), *(["--schedule", s.schedule] if s.schedule else [])]
     words = ["mytriton-explore", s.path, "--backend", session.backend, "--chip", s.chip]
     if kernel := session.result.kernel or session.kernel:
         words += ["--kernel", kernel]
@@ -133,9 +132,13 @@ def command(session: Session) -> list[str]:
         words += ["-D", f"{name}={value!r}"]
     if s.signature:
         words += ["--signature", s.signature]
-    if s.pipeline is not None:
-        words += ["--pipeline", ",".join(s.pipeline)]
+    words += _passes(session)
     return [*words, *([] if s.execute else ["--no-exec"])]
+
+
+def _passes(session: Session) -> list[str]:
+    passes = session.settings.pipelines.get(session.backend)
+    return ["--pipeline", ",".join(passes)] if passes is not None else []
 
 
 def copied(session: Session) -> Session:
@@ -175,7 +178,7 @@ def recorded(session: Session, saved: bool = True) -> Record:
         tuple(session.log),
         session.label,
         s.config,
-        s.pipeline,
+        dict(s.pipelines),
         s.schedule,
     )
 

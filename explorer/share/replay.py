@@ -70,6 +70,18 @@ class Replay:
         self._say([m.Reproduced(generation, request.stage, request.folder, error=ONLY_SHOWN)])
         return generation
 
+    def query(self, request: m.QueryRequest) -> int:
+        """Takes a compiler."""
+        generation = self._next()
+        self._say([m.Answered(generation, request.question, error=ONLY_SHOWN)])
+        return generation
+
+    def passes(self) -> int:
+        """Takes a compiler."""
+        generation = self._next()
+        self._say([m.PassesKnown(generation, error=ONLY_SHOWN)])
+        return generation
+
     def _next(self) -> int:
         self._generation += 1
         return self._generation

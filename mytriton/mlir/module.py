@@ -21,8 +21,8 @@ from mytriton.backends.mlir.run import ModuleRun, mlir_available
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.mlir.code import CODE, code
 from mytriton.mlir.passes import hint
-from mytriton.mlir.pipeline import Step, steps
 from mytriton.mlir.schedule import ScheduleError, Transform, expanded, place
+from mytriton.pipelines import Step, steps
 from mytriton.records import dataclass
 from mytriton.source import SourceUnit, Span
 from mytriton.stage import Compilation, Line, Stage

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mytriton.backends.mlir.run import native_stderr
 from mytriton.diagnostics import CompileError, Diagnostic, MytritonError
-from mytriton.mlir.pipeline import Step
+from mytriton.pipelines import Step
 from mytriton.records import dataclass
 
 if TYPE_CHECKING:

@@ -189,7 +189,7 @@ def test_a_pipeline_without_its_last_stage_says_that_there_is_no_ptx() -> None:
     target = Target("mlir")
     stages = list(MlirBackend(_table(target, "gpu-module-to-binary", None)).lower(binary_kernel(), target))
     rest = [s for s in stages if s.status == "skipped"]
-    assert [s.name for s in rest] == ["llvm", "ptx", "cubin", "sass"]
+    assert [s.name for s in rest] == ["llvm", "ptx", "llvm/O3", "cubin", "sass"]
     assert rest[0].reason == "no stage gpu-module-to-binary has made PTX"
 
 

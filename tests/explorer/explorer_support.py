@@ -21,6 +21,7 @@ from explorer.engine.messages import (
     CompileStarted,
     Event,
     ModuleRead,
+    QueryRequest,
     ReproduceRequest,
     RunRequest,
     StageFinished,
@@ -100,6 +101,7 @@ class FakeEngine:
         self.beside: list[CompileRequest] = []
         self.beside_ended = 0
         self.reproduced: list[ReproduceRequest] = []
+        self.queries: list[QueryRequest] = []
         self.cancelled = self.closed = 0
 
     async def start(self) -> None:
@@ -130,6 +132,15 @@ class FakeEngine:
 
     def reproduce(self, request: ReproduceRequest) -> int:
         self.reproduced.append(request)
+        self.generation += 1
+        return self.generation
+
+    def query(self, request: QueryRequest) -> int:
+        self.queries.append(request)
+        self.generation += 1
+        return self.generation
+
+    def passes(self) -> int:
         self.generation += 1
         return self.generation
 

@@ -7,6 +7,7 @@ import json
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from explorer.engine import messages as m
 from explorer.engine import mlir_files, mlir_running
 from explorer.engine.client import Engine
 from explorer.model.session import Session, Settings
-from mytriton.mlir.pipeline import steps
+from mytriton.pipelines import steps
 from tests.explorer.engine_harness import MakeEngine, Recorder
 from tests.lab.failing import FAILING, Failing
 from tests.lab.modules import GENERIC, SAXPY, SCHEDULE
@@ -141,7 +142,7 @@ def test_functions_that_can_be_run() -> None:
 
 
 def ran(text: str, function: str, *passes: str, **fields: object) -> mlir_running.RunReport:
-    request = m.RunRequest("x.mlir", text, function, "mlir", pipeline=passes, **fields)  # type: ignore[arg-type]
+    request = m.RunRequest("x.mlir", text, function, "mlir", pipelines={"mlir": passes}, **fields)  # type: ignore[arg-type]
     return mlir_running.run(request, lambda stage, doing: None)
 
 
@@ -160,6 +161,55 @@ def test_a_run_compares_with_the_module_without_the_passes() -> None:
         ("mlir/transform.affine.simplify_bounded_affine_ops", False),
     ]
     assert located.steps[-1].text.startswith("x: 2 of 8 differ, the first at [6]: ")
+
+
+KERNEL = """\
+import mytriton
+import mytriton.language as tl
+
+@mytriton.jit
+def twice(x: "*fp32", n: "i32", B: tl.constexpr = 64):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    a = tl.load(x + at, mask=at < n, other=0.0)
+    tl.store(x + at, a * 2.0, mask=at < n)
+"""
+
+
+async def test_a_kernel_goes_through_other_passes(make_engine: MakeEngine, recorder: Recorder, tmp_path: Path) -> None:
+    engine = await make_engine(once=True)
+    wanted = ("llvm/O3",)
+    request = m.CompileRequest(str(tmp_path / "k.py"), KERNEL, backends=("mlir", "cpu"), wanted=wanted)
+    generation = engine.compile(request)
+    own: dict[str, tuple[str, ...]] = {}
+    for backend, text in (("mlir", "fmul"), ("cpu", "fmul <16 x float>")):
+        await recorder.wait(m.CompileFinished, generation=generation, backend=backend, slow=True)
+        (started,) = recorder.of(m.CompileStarted, generation=generation, backend=backend)
+        own[backend] = started.passes
+        (o3,) = [e.stage for e in recorder.of(m.StageFinished, backend=backend) if e.stage.name == "llvm/O3"]
+        lines = {line.line for line in o3.lines if text in line.text}
+        assert lines == {8}, "they lead to the kernel"
+    assert own["mlir"][0] == "any(cse,canonicalize)"
+    other = {"mlir": ("canonicalize", *own["mlir"][1:]), "cpu": own["cpu"][:3]}
+    generation = engine.compile(replace(request, pipelines=other, wanted=()))
+    for backend in other:
+        await recorder.wait(m.CompileFinished, generation=generation, backend=backend)
+    stages = {
+        backend: {e.stage.name: e.stage for e in recorder.of(m.StageFinished, generation=generation, backend=backend)}
+        for backend in other
+    }
+    assert [name for name in stages["mlir"] if name.startswith("mlir/")][1:] == [
+        "mlir/canonicalize",
+        "mlir/attach-nvvm-target",
+        "mlir/convert-scf-to-cf",
+        "mlir/convert-gpu-to-nvvm",
+        "mlir/reconcile-unrealized-casts",
+        "mlir/debug-info",
+        "mlir/gpu-module-to-binary",
+    ]
+    assert stages["mlir"]["mlir/gpu-module-to-binary"].ok
+    failed = stages["cpu"]["llvm"]
+    assert failed.status == "failed"
+    assert "was not lowered by any stage" in failed.diagnostics[0].message
 
 
 async def test_pipelines_that_fail(make_engine: MakeEngine, recorder: Recorder, tmp_path: Path) -> None:
@@ -194,7 +244,7 @@ async def test_pipelines_that_fail(make_engine: MakeEngine, recorder: Recorder, 
 async def compiled(engine: Engine, recorder: Recorder, failing: Failing) -> Session:
     """A session that has compiled it, with the listings that came after a child died."""
     pipeline = tuple(step.pipeline for step in steps(failing.pipeline))
-    session = Session(Settings("x.mlir", backend="mlir", pipeline=pipeline), failing.text)
+    session = Session(Settings("x.mlir", pipelines={"mlir": pipeline}), failing.text)
     generation = engine.compile(session.compile_request((), ()))
     session.compiling(generation)
     await recorder.wait(m.CompileFinished, generation=generation)

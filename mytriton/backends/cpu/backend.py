@@ -10,11 +10,12 @@ from mytriton.backends.cpu.dots import SCHEDULES
 from mytriton.backends.cpu.emit import SUPPORTED, Emitted, emit
 from mytriton.backends.cpu.jit import Code
 from mytriton.backends.cpu.listing import asm_lines, objdump
-from mytriton.backends.mlir.llvm import llvm_lines, translate_operation
+from mytriton.backends.mlir.llvm import OPTIMIZED, llvm_lines, optimized, translate_operation
 from mytriton.backends.mlir.run import ModuleRun, mlir_available, native_stderr
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir.core import Func
 from mytriton.ir.ops import Dot, InlineAsm
+from mytriton.pipelines import named
 from mytriton.stage import Clock, Compilation, Stage
 from mytriton.target import Target
 
@@ -44,6 +45,16 @@ PASSES = (
 )
 
 
+def _optimized(text: str, run: ModuleRun) -> Stage:
+    from mytriton.mlir.code import optimized as made  # and with it what launches do without
+
+    return made(text, run.source)
+
+
+def _passes(target: Target) -> Sequence[tuple[str, str]]:
+    return PASSES if target.mlir_passes is None else named(target.mlir_passes, PASSES)
+
+
 class CpuBackend:
     """Compiles for, and runs on, the machine it is on."""
 
@@ -51,11 +62,11 @@ class CpuBackend:
 
     def planned(self, target: Target) -> Sequence[str]:
         """The stages of `lower`."""
-        return ("cpu/emit", *(name for name, _ in self.passes(target)), "llvm", "asm")
+        return ("cpu/emit", *(name for name, _ in self.passes(target)), "llvm", OPTIMIZED, "asm")
 
     def passes(self, target: Target) -> Sequence[tuple[str, str]]:
         """The stages after `cpu/emit`."""
-        return tuple((f"cpu/{name}", pipeline) for name, pipeline in PASSES)
+        return tuple((f"cpu/{name}", pipeline) for name, pipeline in _passes(target))
 
     def available(self) -> str | None:
         """None if the MLIR bindings load."""
@@ -71,7 +82,7 @@ class CpuBackend:
         return [*unknown, *no_assembly(func, self.name)]
 
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
-        """`cpu/emit`, one stage a pass, `llvm` and `asm`; the artifact of `asm` is the executable `Code`."""
+        """`cpu/emit`, one stage a pass, LLVM IR, that optimized, and `asm`, whose artifact is the executable `Code`."""
         with Clock() as clock:
             emitted = emit(func, target)
         reason = mlir_available()
@@ -81,15 +92,17 @@ class CpuBackend:
                 "cpu/emit", "text", "mlir", seconds=clock.seconds, artifact=text, make_lines=lambda: emitted.lines
             )
             for name in self.planned(target)[1:]:
-                yield Stage(name, "text", "mlir" if name.startswith("cpu/") else name, "skipped", reason=reason)
+                family = name.split("/")[0]
+                yield Stage(name, "text", "mlir" if family == "cpu" else family, "skipped", reason=reason)
             return
         run = ModuleRun(emitted.lines, prefix="cpu", seconds=clock.seconds)
         multiplies = any(isinstance(op, Dot) for op in func.walk())
-        yield from run.stages([(name, p if multiplies or p is not PRODUCTS else "") for name, p in PASSES])
+        yield from run.stages([(name, p if multiplies or p != PRODUCTS else "") for name, p in _passes(target)])
         if not run.failed:
             stage = self._llvm(run)
             yield stage
             if stage.ok:
+                yield optimized("opt", lambda: _optimized(stage.artifact, run))
                 yield self._asm(run, func, emitted)
 
     def _llvm(self, run: ModuleRun) -> Stage:

