@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from pathlib import Path
 
@@ -153,6 +154,31 @@ def test_exponential_and_logarithm_stay_within_their_bounds(element: ScalarType)
             rounded = reference.astype(np.float64).astype(dtype)
             bounds = {f32: 2, f64: 4, f16: 1, bf16: 1}
             assert ulps(mine, rounded, element.bits) <= bounds[element]
+
+
+PRECISE = {
+    ops.Exp2: (np.exp2, 140), ops.Log2: (np.log2, 4), ops.Tanh: (np.tanh, 9),
+    ops.Sin: (np.sin, 1000), ops.Cos: (np.cos, 1000), ops.Erf: (np.vectorize(math.erf), 5),
+}  # fmt: skip
+
+
+def test_functions_of_vectors_round_once_and_call_nothing() -> None:
+    bits = np.random.default_rng(5).integers(0, 2**32, 4000, np.uint32, endpoint=False).view(np.float32)
+    edges = np.concatenate([edge_values(f32), np.float32([2**30, -(2**30), 1e30, 0.625, 1.0, 4.0, -149.5, 127.99])])
+    widest = max(limit for _, limit in PRECISE.values())
+    spread = [np.linspace(-limit, limit, 2001, dtype=np.float32) for limit in (widest, 140, 9, 1)]
+    x = np.concatenate([*spread, bits, edges])
+    outs = [np.zeros(len(x), np.float32) for _ in PRECISE]
+    func = many((f32,), [(f32, apply(kind, "source")) for kind in PRECISE])
+    run(func, [x, *outs, len(x)], (-(-len(x) // 16),))
+    with np.errstate(all="ignore"):
+        for mine, (function, _) in zip(outs, PRECISE.values(), strict=True):
+            assert ulps(mine, function(x.astype(np.float64)).astype(np.float32), 32) <= 1
+            np.testing.assert_array_equal(mine[x == 0], function(x[x == 0]).astype(np.float32))
+    for kind in (ops.Tanh, ops.Erf, ops.Exp2, ops.Log2):  # sin and cos leave large arguments to the C library
+        text = compilation(elementwise((f32,), f32, 64, apply(kind, "source"))).stage("llvm").artifact
+        assert f"@{kind.opcode}f" not in text
+        assert f"@llvm.{kind.opcode}" not in text
 
 
 def ulps(a, b, bits: int) -> int:

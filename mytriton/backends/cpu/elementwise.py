@@ -7,7 +7,7 @@ bf16 into calls of routines that the JIT does not have, another text stands here
 from __future__ import annotations
 
 from mytriton.backends.cpu.held import from_memory, memory_type, to_memory
-from mytriton.backends.cpu.library import vector_function, vector_function_name
+from mytriton.backends.cpu.library import VECTOR_FUNCTIONS, vector_function, vector_function_name
 from mytriton.backends.cpu.writer import Text, type_name
 from mytriton.backends.mlir.casts import cast
 from mytriton.backends.mlir.ops import ElementEmitter
@@ -39,7 +39,7 @@ def elementwise(
             text.write(f'{result} = llvm.icmp "{predicate}" {names[0]}, {names[1]} : {pointer}')
         case ops.Select() if isinstance(element_of(op.if_true.type), PointerType):
             text.write(f"{result} = llvm.select {names[0]}, {names[1]}, {names[2]} : {bools}, {pointer}")
-        case ops.Exp() | ops.Log() if width is not None and element_of(op.result.type) != f64:
+        case ops.Unary() if width is not None and op.opcode in VECTOR_FUNCTIONS and element_of(op.result.type) != f64:
             _vector_function(text, emitter, op, result, names[0], width)
         case ops.Cast() if width is not None and is_float(op.source.type) and op.to.kind == "int":
             _saturate(emitter, op, result, names[0])

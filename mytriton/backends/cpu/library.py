@@ -6,6 +6,7 @@ their speed. Coefficients are minimax fits made for this file; the bounds are te
 
 from __future__ import annotations
 
+from mytriton.backends.cpu.functions import PRECISE, precise_function
 from mytriton.backends.cpu.writer import POINTER, type_name
 from mytriton.types import f32, i1, i32
 
@@ -127,13 +128,19 @@ _LOG_COEFFICIENTS = (
 )
 
 
+#: The operations that are functions of vectors here.
+VECTOR_FUNCTIONS = PRECISE | {"exp", "log"}
+
+
 def apart_function() -> list[str]:
     """`@memory.apart(from, to, low, high) -> i1`."""
     return _function("memory.apart", _APART)
 
 
 def vector_function(opcode: str, width: int) -> list[str]:
-    """`@exp.v16f32(x)` or `@log.v16f32(x)` on vectors of `width` f32; at most 1 ULP off."""
+    """`@exp.v16f32(x)` on vectors of `width` f32, and others by the name of their operation; at most 1 ULP off."""
+    if opcode in PRECISE:
+        return precise_function(vector_function_name(opcode, width), opcode, width)
     body, coefficients = {"exp": (_EXP, _EXP_COEFFICIENTS), "log": (_LOG, _LOG_COEFFICIENTS)}[opcode]
     body = body.replace("POLYNOMIAL", "\n".join(_horner(coefficients)))
     for name, type_ in (("F32", f32), ("I32", i32), ("I1", i1)):
