@@ -10,7 +10,8 @@ import mytriton.language as tl
 
 
 @triton.jit
-def product_kernel(a, b, out, M: tl.constexpr, K: tl.constexpr, N: tl.constexpr, FLIP: tl.constexpr):
+def product_kernel(a, b, out, M: tl.constexpr, K: tl.constexpr, N: tl.constexpr, FLIP: tl.constexpr,
+                   PRECISION: tl.constexpr):  # fmt: skip
     """Both factors as they are, or both from the transposed blocks."""
     m, k, n = tl.arange(0, M), tl.arange(0, K), tl.arange(0, N)
     if FLIP:
@@ -19,7 +20,7 @@ def product_kernel(a, b, out, M: tl.constexpr, K: tl.constexpr, N: tl.constexpr,
     else:
         x = tl.load(a + m[:, None] * K + k[None, :])
         y = tl.load(b + k[:, None] * N + n[None, :])
-    tl.store(out + m[:, None] * N + n[None, :], tl.dot(x, y))
+    tl.store(out + m[:, None] * N + n[None, :], tl.dot(x, y, input_precision=PRECISION))
 
 
 @product_kernel.example(m=1, k=1, n=1, dtype="float32")
@@ -33,11 +34,13 @@ def product_kernel(a, b, out, M: tl.constexpr, K: tl.constexpr, N: tl.constexpr,
 @product_kernel.example(m=32, k=64, n=16, dtype="bfloat16")  # tensor cores from here on, where there are some
 @product_kernel.example(m=64, k=32, n=64, dtype="float16", warps=8, flip=True)
 @product_kernel.example(m=16, k=16, n=32, dtype="float32", flip=True)
+@product_kernel.example(m=32, k=32, n=16, dtype="float32", precision="tf32x3")
+@product_kernel.example(m=32, k=16, n=32, dtype="float32", flip=True, precision="tf32x3")
 @product_kernel.example(m=32, k=64, n=64, dtype="int8", warps=1)
 @product_kernel.example(m=16, k=32, n=64, dtype="int8", warps=2, flip=True)
 @product_kernel.example(m=16, k=32, n=16, dtype="float64", flip=True)
 @product_kernel.example(m=32, k=256, n=128, dtype="float16")  # four rounds
-def product(m, k, n, dtype, warps=4, flip=False):
+def product(m, k, n, dtype, warps=4, flip=False, precision="tf32"):
     rng = np.random.default_rng(m + k)
     integers = dtype == "int8"
     numbers = rng.integers(-128, 128, 2 * (m * k + k * n)) if integers else rng.standard_normal(2 * (m * k + k * n))
@@ -48,9 +51,18 @@ def product(m, k, n, dtype, warps=4, flip=False):
     expected = a.astype(wide) @ b.astype(wide)
     if flip:
         a, b = (np.ascontiguousarray(x.T) for x in (a, b))
-    rounded = dtype == "float32"  # to tf32
+    rounded = dtype == "float32" and precision == "tf32"
     return triton.Example(
-        args={"a": a, "b": b, "out": np.zeros((m, n), total), "M": m, "K": k, "N": n, "FLIP": flip},
+        args={
+            "a": a,
+            "b": b,
+            "out": np.zeros((m, n), total),
+            "M": m,
+            "K": k,
+            "N": n,
+            "FLIP": flip,
+            "PRECISION": precision,
+        },
         grid=1,
         expected={"out": expected},
         options={"num_warps": warps},

@@ -25,9 +25,9 @@ def dot(
     float32; factors of float16 or 8-bit floats give float16 if `out_dtype` or `acc` is float16, and `out_dtype` means
     nothing for other types. `acc` is of the result's type. Products are added up in the result's type (of float16 in
     float32, converted at the end), in an unspecified order. `input_precision` says what is enough for float32: "tf32"
-    (the default, as in Triton) allows factors rounded to 10 bits, "tf32x3" about 21, "ieee" none; every backend
-    multiplies in full float32 so far. `max_num_imprecise_acc` is about sums of 8-bit floats, which are as exact as
-    others here.
+    (the default, as in Triton) allows factors rounded to 10 bits, "tf32x3" about 21, "ieee" none; GPUs with tensor
+    cores use them for the first two, all else multiplies in full float32. `max_num_imprecise_acc` is about sums of
+    8-bit floats, which are as exact as others here.
     """
     kernel_only("dot")
 

@@ -96,7 +96,7 @@ def chosen(op: ops.Dot, target: Target, most_bytes: int) -> Instruction | None:
     element, batch = element_of(op.lhs.type), shape_of(op.lhs.type)[:-2]
     if target.generation < FIRST_GENERATION or target.form == "plain":
         return None
-    if target.abi == "memref" or (element == f32 and op.precision != "tf32"):
+    if target.abi == "memref" or (element == f32 and op.precision not in ("tf32", "tf32x3")):
         return None
     found, (rows, depth), columns = instruction(op), shape_of(op.lhs.type)[-2:], shape_of(op.rhs.type)[-1]
     if rows < found.rows or columns < found.columns or depth < found.depth:

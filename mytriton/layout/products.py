@@ -83,9 +83,14 @@ def _multiplied(op: ops.Dot, plan: DotPlan, result: Layout, cells: Array, total:
         first, second = (number(bits, tile) for bits in tiles(op, result))
         for step in range(steps):
             lhs, rhs = np.zeros((of.rows, of.depth), total.dtype), np.zeros((of.depth, of.columns), total.dtype)
-            lhs.reshape(-1)[left] = _rounded(parts[0][step, first])
-            rhs.reshape(-1)[right] = _rounded(parts[1][step, second])
-            total[tile] += (lhs @ rhs).reshape(-1)[place]
+            lhs.reshape(-1)[left] = parts[0][step, first]
+            rhs.reshape(-1)[right] = parts[1][step, second]
+            high = _rounded(lhs), _rounded(rhs)
+            if op.precision == "tf32x3":  # with what rounding leaves of either factor
+                low = [_rounded(np.where(np.isfinite(h), x - h, h * 0)) for x, h in zip((lhs, rhs), high, strict=True)]
+                total[tile] += (low[0] @ high[1]).reshape(-1)[place]
+                total[tile] += (high[0] @ low[1]).reshape(-1)[place]
+            total[tile] += (high[0] @ high[1]).reshape(-1)[place]
     return total.reshape(-1, LANES)
 
 

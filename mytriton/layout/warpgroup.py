@@ -49,7 +49,9 @@ def chosen(op: ops.Dot, target: Target, along: bool) -> Instruction | None:
     `along` says whether neighbours along the depth are side by side in both factors."""
     element, (*batch, rows, depth) = element_of(op.lhs.type), shape_of(op.lhs.type)
     columns, groups = shape_of(op.rhs.type)[-1], target.num_warps // 4
-    if target.chip != CHIP or element not in _FACTORS or not groups or not (along or element in _TURNED):
+    if target.chip != CHIP or element not in _FACTORS or not groups or op.precision == "tf32x3":
+        return None
+    if not (along or element in _TURNED):
         return None
     assert isinstance(element, ScalarType)
     of = of_warpgroup(element, _LEAST_COLUMNS)

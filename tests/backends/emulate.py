@@ -229,6 +229,7 @@ LDMATRIX(1) LDMATRIX(2) LDMATRIX(4)
     static void mt_mma_##name(Sum* sum, const Word* lhs, const Word* rhs) { mma_##name(sum, lhs, rhs); }
 MMA(f16, unsigned, float) MMA(bf16, unsigned, float) MMA(f32, unsigned, float)
 MMA(i8, unsigned, int) MMA(u8, unsigned, int) MMA(f64, double, double) MMA(f64_large, double, double)
+static void mt_mma_f32_thrice(float* sum, const unsigned* lhs, const unsigned* rhs) { mma_f32_thrice(sum, lhs, rhs); }
 static unsigned mt_f32_to_tf32(float x) { return to_tf32(x); }
 static unsigned own_thread() { return threadIdx.x; }
 static unsigned distance(unsigned address) { return address; }

@@ -52,6 +52,17 @@ static void mma_bf16(float* sum, const unsigned* lhs, const unsigned* rhs) {
 static void mma_f32(float* sum, const unsigned* lhs, const unsigned* rhs) {
     multiply<unsigned, unsigned, 16, 8>(sum, lhs, rhs, [](unsigned x) { return as<float>(x & 0xffffe000u); });
 }
+static void mma_f32_thrice(float* sum, const unsigned* lhs, const unsigned* rhs) {
+    unsigned high[6], low[6];
+    for (int i = 0; i < 6; ++i) {
+        const float x = as<float>(i < 4 ? lhs[i] : rhs[i - 4]);
+        high[i] = to_tf32(x);
+        low[i] = std::isfinite(x) ? to_tf32(x - as<float>(high[i])) : 0;
+    }
+    mma_f32(sum, low, high + 4);
+    mma_f32(sum, high, low + 4);
+    mma_f32(sum, high, high + 4);
+}
 static void mma_i8(int* sum, const unsigned* lhs, const unsigned* rhs) {
     multiply<signed char, unsigned, 16, 32>(sum, lhs, rhs, [](int x) { return x; });
 }

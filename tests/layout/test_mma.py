@@ -165,4 +165,5 @@ def test_what_tensor_cores_do_not_do() -> None:
     assert instruction((16, 16, 16), f64) == "m16n8k16"
     assert instruction((16, 16, 16), f64, chip="sm_89") == instruction((16, 8, 16), f64) == "m8n8k4"
     assert instruction((16, 16, 16), f64, backend="mlir") == "m8n8k4"
-    assert instruction((16, 16, 16), f32, "ieee") == instruction((16, 16, 16), f32, "tf32x3") == ""
+    assert instruction((16, 16, 16), f32, "tf32x3", chip="sm_90a") == "m16n8k8"
+    assert instruction((16, 16, 16), f32, "ieee") == ""

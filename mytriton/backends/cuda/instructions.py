@@ -34,6 +34,28 @@ unsigned mt_f32_to_tf32(float x) {
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
     return y;
 }"""
+# With what rounding leaves of either factor; of infinities nothing.
+_THRICE = """\
+void mt_mma_f32_thrice(float* sum, const unsigned* lhs, const unsigned* rhs) {
+    unsigned high[6], low[6];
+    #pragma unroll
+    for (int i = 0; i < 6; ++i) {
+        float x = __uint_as_float(i < 4 ? lhs[i] : rhs[i - 4]);
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(high[i]) : "f"(x));
+        float rest = x - __uint_as_float(high[i]);
+        rest = rest == rest ? rest : 0.0f;
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(low[i]) : "f"(rest));
+    }
+    #pragma unroll
+    for (int i = 0; i < 3; ++i) {
+        const unsigned* a = i == 0 ? low : high;
+        const unsigned* b = i == 1 ? low + 4 : high + 4;
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+                     "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                     : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+}"""
 _ADDRESS = """\
 unsigned mt_shared_address(const void* p) {
     return (unsigned)__cvta_generic_to_shared(p);
@@ -52,12 +74,12 @@ def texts() -> dict[str, str]:
     for element in TYPES:
         found[function(element, INSTRUCTIONS[element])] = _mma(element, INSTRUCTIONS[element])
     found[function(f64, LARGE_F64)] = _mma(f64, LARGE_F64)
-    return found
+    return found | {function(f32, INSTRUCTIONS[f32], "tf32x3"): _THRICE}
 
 
-def function(element: ScalarType, of: Instruction) -> str:
+def function(element: ScalarType, of: Instruction, precision: str = "") -> str:
     """The name of the function for an instruction."""
-    return f"mt_mma_{element}{'_large' if of is LARGE_F64 else ''}"
+    return f"mt_mma_{element}{'_large' if of is LARGE_F64 else '_thrice' if precision == 'tf32x3' else ''}"
 
 
 def _mma(element: ScalarType, of: Instruction) -> str:

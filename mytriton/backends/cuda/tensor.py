@@ -36,7 +36,7 @@ class TensorCores(Section):
         element = element_of(op.lhs.type)
         assert isinstance(element, ScalarType)
         parts = [
-            _Part(side, reading, element, self._values.own_name(op.result, side.which))
+            _Part(side, reading, element, self._values.own_name(op.result, side.which), op.precision == "tf32")
             for side, reading in zip(sides, readings(op, plan, result), strict=True)
         ]
         for part in parts:
@@ -59,7 +59,7 @@ class TensorCores(Section):
                     first = bits("r", (*(0,) * (of.sums.bit_length() - 1), *(bit * count for bit in of_tile)))
                     words.append(plus(f"{part.name}_words{'[kk & 1]' if twice else ''}", first))
                 sums = f"&{self._values.element(op.result, _r(result.registers, of.sums))}"
-                self._writer.line(f"{self._values.prelude.call(function(element, of), sums, *words)};")
+                self._writer.line(f"{self._values.prelude.call(function(element, of, op.precision), sums, *words)};")
 
     def _start(self, part: _Part) -> None:
         """Where a thread's part of a factor begins."""
@@ -78,7 +78,7 @@ class TensorCores(Section):
             with self._writer.loop(reading.words, reading.matrices):
                 at = plus(f"{part.name}_from", _place(part, step, several))
                 line(f"{call(function, plus(words, 'r') if several else words, at)};")
-            if part.element == f32:
+            if part.rounded:
                 with self._writer.loop(reading.words):
                     word = f"{words}[{_r(reading.words)}]"
                     line(f"{word} = {call('mt_f32_to_tf32', f'__uint_as_float({word})')};")
@@ -89,7 +89,7 @@ class TensorCores(Section):
                 further = sum(mask for bit, mask in enumerate(reading.element) if number >> bit & 1)
                 loaded.append(f"{part.side.name}[{_place(part, step, reading.words > 1, further)}]")
             if part.element == f32:
-                text = call("mt_f32_to_tf32", loaded[0])
+                text = call("mt_f32_to_tf32", loaded[0]) if part.rounded else f"__float_as_uint({loaded[0]})"
             elif part.element == f64:
                 text = loaded[0]
             else:
@@ -106,6 +106,7 @@ class _Part:
     reading: Reading
     element: ScalarType
     name: str
+    rounded: bool  # to tf32, as it is read
 
     def counted(self, masks: BitMap) -> BitMap:
         """Slots in bytes for `ldmatrix`, else as they are."""

@@ -52,6 +52,7 @@ class _Fragment:
     reading: Reading
     element: ScalarType
     home: Home
+    rounded: bool  # to tf32, as it is read
     base: str = ""
     at: str = ""
 
@@ -95,7 +96,10 @@ class TensorCores:
     def _begin(self, op: ops.Dot, side: Side, reading: Reading) -> _Fragment:
         element = element_of(op.lhs.type)
         assert isinstance(element, ScalarType)
-        part, text = _Fragment(side, reading, element, fragment(op, side.which, reading.words)), self._text
+        part, text = (
+            _Fragment(side, reading, element, fragment(op, side.which, reading.words), op.precision == "tf32"),
+            self._text,
+        )
         masks = _times(reading.thread, part.unit)
         at = place(text, [(THREAD, masks)], text.fresh(f"{side.stem}_at")) or ZERO
         return replace(part, at=at, base=self._pointer(part) if reading.matrices else side.base)
@@ -130,8 +134,11 @@ class TensorCores:
         counted = [("%r", tuple(together << i for i in range(len(reading.word))))] if in_words else []
         first = place(text, [*self._half(part, step), *counted], text.fresh(f"{stem}_register")) or ZERO
         for i, word in enumerate(words):
-            if part.element == f32:
-                word = self._rounded(word, f"{stem}_tf32_{i}")
+            if part.rounded:
+                value = self._cast(word, f"{stem}_float_{i}", "i32 to f32") if reading.matrices else word
+                word = self._rounded(value, f"{stem}_tf32_{i}")
+            elif part.element == f32 and not reading.matrices:
+                word = self._cast(word, f"{stem}_bits_{i}", "f32 to i32")
             self._context.form.keep(part.home, part.held, self._plus(first, i), word)
 
     def _at(self, step: str, masks: BitMap) -> list[tuple[str, BitMap]]:
@@ -177,14 +184,15 @@ class TensorCores:
             text.write(f"{word} = arith.ori {sofar}, {moved} : i32")
         return word
 
-    def _rounded(self, word: str, stem: str) -> str:
-        """The bits of a float32, or one, as tf32."""
-        text, value = self._text, word
-        if "_matrices" in word:
-            value = text.fresh(f"{stem}_float")
-            text.write(f"{value} = arith.bitcast {word} : i32 to f32")
-        name = text.fresh(stem)
-        text.write(f"{name} = nvvm.convert.float.to.tf32 {value} {{rnd = #nvvm.fp_rnd_mode<rna>}}")
+    def _cast(self, word: str, stem: str, types: str) -> str:
+        name = self._text.fresh(stem)
+        self._text.write(f"{name} = arith.bitcast {word} : {types}")
+        return name
+
+    def _rounded(self, value: str, stem: str) -> str:
+        """A float32 as tf32, in an i32."""
+        name = self._text.fresh(stem)
+        self._text.write(f"{name} = nvvm.convert.float.to.tf32 {value} {{rnd = #nvvm.fp_rnd_mode<rna>}}")
         return name
 
     # --- multiplying --------------------------------------------------------------------------------------------------
@@ -192,33 +200,62 @@ class TensorCores:
     def _multiply(self, op: ops.Dot, fragments: Sequence[_Fragment], step: str, in_tiles: bool) -> None:
         """One tile of one step."""
         text, of, form = self._text, instruction(op), self._context.form
-        (type_, name), total = _WORDS[fragments[0].element], element_of(op.result.type)
+        total = element_of(op.result.type)
         assert isinstance(total, ScalarType)
-        operands = []
+        factors = []
         for part, bits, count in zip(fragments, tiles(op, self._context.layouts[op.result]), of.words, strict=True):
             tile = [("%r", tuple(bit * count for bit in bits))] if in_tiles else []
             first = place(text, [*self._half(part, step), *tile], text.fresh(f"{part.side.stem}_tile")) or ZERO
-            words = [self._word(part, type_, self._plus(first, i), i) for i in range(count)]
-            operands.append(f"{'A' if part.side.which == 'lhs' else 'B'}[{', '.join(words)}]")
+            factors.append([self._word(part, self._plus(first, i), i) for i in range(count)])
         home, stem = self._context.homes[op.result], f"%v{number(op.result)}"
         first = self._times_trip(of.sums) if in_tiles else ZERO
         places = [self._plus(first, i) for i in range(of.sums)]
-        before = [form.fetch_run(home, total, p, None, text.fresh(f"{stem}_before_{i}")) for i, p in enumerate(places)]
+        sums = [form.fetch_run(home, total, p, None, text.fresh(f"{stem}_before_{i}")) for i, p in enumerate(places)]
+        if op.precision == "tf32x3":
+            high, low = zip(*(self._split(words, f"{stem}_{side}") for words, side in zip(factors, "ab", strict=True)),
+                            strict=True)  # fmt: skip
+            sums = self._product(op, low[0], high[1], sums, f"{stem}_low_high")
+            sums = self._product(op, high[0], low[1], sums, f"{stem}_high_low")
+            factors = list(high)
+        for at, made in zip(places, self._product(op, factors[0], factors[1], sums, f"{stem}_sums"), strict=True):
+            form.keep(home, total, at, made)
+
+    def _product(
+        self, op: ops.Dot, lhs: Sequence[str], rhs: Sequence[str], sums: Sequence[str], stem: str
+    ) -> list[str]:
+        """The sums after one instruction."""
+        of, factor, total = instruction(op), element_of(op.lhs.type), element_of(op.result.type)
+        assert isinstance(factor, ScalarType)
+        assert isinstance(total, ScalarType)
+        type_, name = _WORDS[factor]
         how = [_LAYOUTS, f"shape = #nvvm.shape<m = {of.rows}, n = {of.columns}, k = {of.depth}>"]
         if name:
             how += [f"multiplicand{which}PtxType = #nvvm.mma_type<{name}>" for which in "AB"]
         if total == i32:
             how.append("intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>")
-        made, struct = text.fresh(f"{stem}_sums"), _struct(total.signless, of.sums)
-        text.write(
-            f"{made} = nvvm.mma.sync {' '.join(operands)} C[{', '.join(before)}] {{{', '.join(how)}}} : "
-            f"({type_}, {type_}, {total.signless}) -> {struct}"
+        made, struct = self._text.fresh(stem), _struct(total.signless, of.sums)
+        self._text.write(
+            f"{made} = nvvm.mma.sync A[{', '.join(lhs)}] B[{', '.join(rhs)}] C[{', '.join(sums)}] "
+            f"{{{', '.join(how)}}} : ({type_}, {type_}, {total.signless}) -> {struct}"
         )
-        for at, part_ in zip(places, self._parts(made, struct, of.sums), strict=True):
-            form.keep(home, total, at, part_)
+        return self._parts(made, struct, of.sums)
 
-    def _word(self, part: _Fragment, type_: str, index: str, i: int) -> str:
-        text = self._text
+    def _split(self, words: Sequence[str], stem: str) -> tuple[list[str], list[str]]:
+        """Float32 as tf32, and what rounding leaves of them; of infinities nothing."""
+        text, high, low = self._text, list[str](), list[str]()
+        for i, word in enumerate(words):
+            value = self._cast(word, f"{stem}{i}", "i32 to f32")
+            high.append(self._rounded(value, f"{stem}{i}_high"))
+            near = self._cast(high[-1], f"{stem}{i}_near", "i32 to f32")
+            rest, finite, left = (text.fresh(f"{stem}{i}_{what}") for what in ("rest", "finite", "left"))
+            text.write(f"{rest} = arith.subf {value}, {near} : f32")
+            text.write(f"{finite} = arith.cmpf oeq, {rest}, {rest} : f32")
+            text.write(f"{left} = arith.select {finite}, {rest}, {text.constant(0.0, f32)} : f32")
+            low.append(self._rounded(left, f"{stem}{i}_low"))
+        return high, low
+
+    def _word(self, part: _Fragment, index: str, i: int) -> str:
+        text, type_ = self._text, _WORDS[part.element][0]
         name = self._context.form.fetch_run(part.home, part.held, index, None, text.fresh(f"{part.side.stem}_word_{i}"))
         if type_ == part.held.signless:
             return name
