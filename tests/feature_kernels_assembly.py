@@ -119,9 +119,10 @@ def widths_kernel(x, words, bytes, doubles, out, BLOCK: tl.constexpr):
     tl.store(out + 1, number)
 
 
-@widths_kernel.example(block=512)
-@widths_kernel.example(block=8)
-def widths(block):
+@widths_kernel.example(block=512, warps=4)
+@widths_kernel.example(block=8, warps=1)
+def widths(block, warps):
+    # All copies of an element run the assembly, at their warps' own times: so a small block has one warp.
     offs = np.arange(block)
     words, bytes, doubles = (offs - 5).astype(np.int16), (offs % 256).astype(np.uint8), offs * 0.5
     x = np.array([1.5], np.float32)
@@ -130,6 +131,7 @@ def widths(block):
     return triton.Example(
         args={"x": x, "words": words, "bytes": bytes, "doubles": doubles, "out": np.zeros_like(out), "BLOCK": block},
         grid=1,
+        options={"num_warps": warps},
         expected={
             "words": after[0], "bytes": after[1], "out": out,
             "doubles": doubles**2 + after[0].astype(np.int64) + after[1],

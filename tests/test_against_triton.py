@@ -64,7 +64,7 @@ TF32 = 2e-2
 #: sum that is its own factor, and a function that combines by branches, which it refuses; and quotients, which it only
 #: approximates, so that some are rounded to another float of 8 bits; and values outside the bins of a histogram, which
 #: it leaves open; and ranges whose step turns out to be negative, which have no trips there; and assembly with effects
-#: on a block of fewer elements than threads, which all of them do, at their own times.
+#: on a block of fewer elements than threads, which all of its warps do, at their own times.
 GPU_DIFFERS = (
     "tiled_matmul(",
     "cast(source='i32', to='bool')",
@@ -74,7 +74,7 @@ GPU_DIFFERS = (
     "quantize_rows(",
     "histogram(",
     "own_ranges(",
-    "widths(block=8)",
+    "widths(block=8,",
 )
 #: Examples that use what Triton leaves undefined.
 UNDEFINED = {
