@@ -81,7 +81,8 @@ class Exchange:
       [k * n, (k + 1) * n), for n = `round_registers`. A thread reads what the threads of its lane hold whose warp
       numbers differ in `Reduction.combined` only.
     - A product: as `dots.dot_plan` has it; of copies of a factor, the one whose free bits are 0 is written. `acc` has
-      the layout of the result, and each thread adds the products of one step after the other to its elements.
+      the layout of the result, and each thread adds the products of one step after the other to its elements; or its
+      warp does by tensor cores, from fragments (`mma.fragments`), or four do (`warpgroup.matrices`).
       One that is `begun` reads the buffer as late as when it is finished, and writes its sums as early as at once.
     - A histogram: the number of element p of the result stands at p, for rounds as for a conversion. In each round all
       threads put zeros there, wait, add ones for the elements they hold (of copies, one does), wait, and read.
