@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import threading
 from collections.abc import Callable, Collection, Mapping
 from types import MethodType
@@ -42,11 +43,11 @@ from mytriton.target import Target
 class _Repeat:
     """All that a launch needs which differs from an earlier, successful one in nothing that is compiled for."""
 
-    def __init__(self, shape: CallShape, launch: Launch) -> None:
+    def __init__(self, shape: CallShape, kernel: Kernel, values: tuple[Any, ...], launch: Launch) -> None:
         self._shape = shape
         self._compilation = launch.compilation
         self.launcher = launch.launcher
-        self._positions = shape.positions([name for name, _, _ in launch.compilation.specialization.params])
+        self._places = shape.places(kernel, values, [name for name, _, _ in launch.compilation.specialization.params])
 
     def run(self, grid: Any, values: tuple[Any, ...]) -> LaunchResult:
         """Launch on the values of a call (`CallShape.values`)."""
@@ -59,7 +60,12 @@ class _Repeat:
 
     def runtime(self, values: tuple[Any, ...]) -> list[Any]:
         """The runtime arguments among the values of a call."""
-        return [values[i] for i in self._positions]
+        return [values[place[0]] if len(place) == 1 else _at(values, place) for place in self._places]
+
+
+def _at(values: Any, place: list[int]) -> Any:
+    """The item of a tuple of tuples at a place."""
+    return functools.reduce(operator.getitem, place, values)
 
 
 class JITFunction:
@@ -178,7 +184,7 @@ class JITFunction:
             result = launch.run()
             if key is None or result.ran != launch.runs:  # an empty grid loads nothing
                 return result
-            repeat = shape.repeats[key] = _Repeat(shape, launch)
+            repeat = shape.repeats[key] = _Repeat(shape, kernel, values, launch)
             shapes[written] = shape
         if result.ran and result.compilation.target.backend in GPU_BACKENDS:
             self._quick.learn(kernel, shape, args, keywords, repeat.launcher, repeat.runtime(values), result)

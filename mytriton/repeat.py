@@ -13,6 +13,7 @@ from typing import Any
 from mytriton.frontend.kernel import Kernel
 from mytriton.keys import launch_key
 from mytriton.options import SETTINGS
+from mytriton.specialize import unpacked
 from mytriton.types import ScalarType
 
 Rule = Callable[[Any], Hashable]
@@ -22,6 +23,10 @@ def _int_key(value: int) -> Hashable:
     if not -(2**63) <= value < 2**63:
         raise LookupError
     return int, -(2**31) <= value < 2**31, value % 16 == 0, value == 1
+
+
+def _tuple_key(value: tuple[Any, ...]) -> Hashable:
+    return tuple, tuple(_ARGUMENTS[type(item)](item) for item in value)
 
 
 class _Arguments(dict[type, Rule]):
@@ -37,7 +42,7 @@ class _Arguments(dict[type, Rule]):
 # The rule of each exact type; a subclass may do anything, so it has none.
 
 #: Of runtime arguments; None is the absence of one.
-_ARGUMENTS = _Arguments({int: _int_key, float: type, bool: type, type(None): type})
+_ARGUMENTS = _Arguments({int: _int_key, float: type, bool: type, type(None): type, tuple: _tuple_key})
 
 #: Of constexprs and options. Python says 1 == 1.0 == True and 0.0 == -0.0, but each compiles differently.
 _CONSTANTS: dict[type, Rule] = {t: lambda value: (type(value), value) for t in (int, bool, str, type(None), ScalarType)}
@@ -73,11 +78,23 @@ class CallShape:
             return None
         return (launch_key(kernel), *keys)
 
-    def positions(self, names: list[str]) -> list[int]:
-        """Where the arguments for some parameters are among the values."""
-        return [self.names.index(name) for name in names]
+    def places(self, kernel: Kernel, values: tuple[Any, ...], names: list[str]) -> list[list[int]]:
+        """Where the arguments for some of the parameters that are compiled are among the values: the number of a value,
+        and if that is a tuple, those of the items on the way."""
+        marks = {
+            name: _marked(value, [number]) for number, (name, value) in enumerate(zip(self.names, values, strict=True))
+        }
+        _, found = unpacked(kernel, {name: marks[name] for name in self.params})
+        return [found[name] for name in names]
 
     def bound(self, values: tuple[Any, ...]) -> dict[str, Any]:
         """The arguments by parameter name, in the order of the parameters."""
         by_name = dict(zip(self.names, values, strict=True))
         return {name: by_name[name] for name in self.params}
+
+
+def _marked(value: Any, place: list[int]) -> Any:
+    """A value's place where the value is; for a tuple one of those of its items."""
+    if isinstance(value, tuple):
+        return tuple(_marked(item, [*place, number]) for number, item in enumerate(value))
+    return place

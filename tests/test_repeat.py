@@ -94,6 +94,14 @@ def test_keys_of_integers(values):
     assert_finer(((None, v), {"backend": "cpu"}) for v in values)
 
 
+def test_keys_of_tuples():
+    x = np.zeros(4, np.float32)
+    items: list[Any] = [x, x.astype(np.int32), 5, 16, 1, 2**40, 1.5, None, (x,), (5, 1.5)]
+    values = [(), *((item,) for item in items), *((x, item) for item in items), ((x, 5), 5), (x, (5, 5))]
+    assert assert_finer(((None, v), {"backend": "cpu"}) for v in values) == len(values)
+    assert key_of(None, (x, "name")) is None and key_of(None, (tl.constexpr(1),)) is None
+
+
 CONSTANTS = [
     0,
     1,

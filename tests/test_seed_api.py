@@ -324,6 +324,21 @@ def test_a_tuple_of_arguments_is_a_tuple_in_the_kernel(backend, other, first):
     assert out.tolist() == [first + 2 * k for k in range(6)] + [0, 0]
 
 
+def test_repeated_launches_find_the_items_of_tuples():
+    x, out, other = (np.arange(8, dtype=np.float32) for _ in range(3))
+    made = set()
+    for scale, plus in ((2, 3.0), (5, 0.25), (2, 3.0)):
+        for target in (out, other):
+            launched = packed_kernel[1]((x, target), n=8, numbers=(scale, (plus, None)), B=8, backend="cpu")
+            made.add(launched.compilation)
+            assert target.tolist() == [scale * k + plus for k in range(8)]
+    assert len(made) == 1
+    for numbers, value in (((1, (2, None)), 9.0), ((1, (2.0, 1)), 10.0), ((1.0, (2, 0.5)), 9.5)):  # each of other types
+        made.add(packed_kernel[1]((x, out), n=8, numbers=numbers, B=8, backend="cpu").compilation)
+        assert out[7] == value
+    assert len(made) == 4
+
+
 def test_the_items_of_a_tuple_are_parameters_of_the_code():
     x, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
     source = packed_kernel[1]((x, out), 6, (2, (3.0, None)), B=8, backend="cuda").src
