@@ -229,6 +229,10 @@ class JITFunction:
         target = target_of(options, place if runs else None)
         specialization = specialize(kernel, bound, runs, arrays)
         extents = grid_of(grid, given, target)
+        if runs and backend in GPU_BACKENDS:
+            from mytriton.backends.nvidia.nvjitlink import look_early
+
+            look_early()
         entry = self._entry(kernel, specialization, target)
         passed = opened(bound)
         return Launch(entry, extents, [passed[name] for name, _, _ in specialization.params], runs)

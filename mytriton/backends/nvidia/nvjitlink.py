@@ -6,8 +6,10 @@ a softmax of 16384 columns, so that half as many threads run at a time. But ever
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import re
+import threading
 from functools import lru_cache
 from pathlib import Path
 
@@ -43,15 +45,30 @@ class Linked:
 
 def assembler_path() -> Path:
     """Where `ptxas` is, if there is one as new as NVRTC, or else nvJitLink, not loaded; raises `ToolMissing`."""
-    try:
-        program = find_program("ptxas")
-    except ToolMissing:
-        return library_path("nvJitLink")
-    try:
-        library = library_path("nvJitLink")
-    except ToolMissing:
-        return Path(program)
-    return Path(program) if _fits(program, library) else library
+    with _looking:  # two threads need not ask
+        try:
+            program = find_program("ptxas")
+        except ToolMissing:
+            return library_path("nvJitLink")
+        try:
+            library = library_path("nvJitLink")
+        except ToolMissing:
+            return Path(program)
+        return Path(program) if _fits(program, library) else library
+
+
+_looking = threading.Lock()
+
+
+@lru_cache(maxsize=1)
+def look_early() -> None:
+    """Begin to look for the assembler, for who will have PTX soon: a program takes long to tell its version."""
+
+    def look() -> None:
+        with contextlib.suppress(ToolMissing):
+            assembler_path()
+
+    threading.Thread(target=look, name="mytriton-assembler", daemon=True).start()
 
 
 @lru_cache(maxsize=8)
