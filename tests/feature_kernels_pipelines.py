@@ -55,6 +55,7 @@ def tiled_kernel(
 @tiled_kernel.example(m=40, n=24, k=160, stages=5, move=False, turn=True)
 @tiled_kernel.example(m=33, n=31, k=75, dtype="float32")
 @tiled_kernel.example(m=33, n=31, k=75, dtype="float32", stages=5, first=16, move=False, turn=True)
+@tiled_kernel.example(m=17, n=31, k=100, dtype="float32", stages=8)  # in more than 48 kB
 @tiled_kernel.example(m=17, n=32, k=20, stages=4)  # fewer trips than buffers
 @tiled_kernel.example(m=17, n=32, k=20, stages=3, first=20)  # none at all
 def tiled(m, n, k, dtype="float16", stages=3, warps=2, first=0, move=True, turn=False):

@@ -62,7 +62,7 @@ class _Host:
         shared = _SHARED.search(text)
         self.shared = int(shared[1]) if shared else _MOST if _DYNAMIC.search(text) else 0
         text = _DYNAMIC.sub("", _SHARED.sub("", text)).replace(", #gpu.address_space<workgroup>", "")
-        text = text.replace("[] : memref<?xi8>", f"[] : memref<{self.shared}xi8>")
+        text = text.replace("memref<?xi8>", f"memref<{self.shared}xi8>")
         text = text.replace("gpu.barrier", "llvm.call %barrier() : !llvm.ptr, () -> ()")
         text = re.sub(r'cf\.assert (%\w+), ".*"', r"llvm.call %check(\1) : !llvm.ptr, (i1) -> ()", text)
         text = _SHUFFLE.sub(_shuffle, text)
