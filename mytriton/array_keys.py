@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mytriton.arrays import address_of, in_whole_elements
+from mytriton.descriptors import is_descriptor_type
 
 
 def library_of(type_: type) -> str:
@@ -29,10 +30,20 @@ NUMBERS: frozenset[type] = frozenset(
 
 
 def rule_of(type_: type) -> Callable[[Any], Hashable]:
-    """The rule of the type of an array or of a NumPy number; raises `LookupError` for any other."""
+    """The rule of the type of an array, a tensor descriptor or a NumPy number; raises `LookupError` for any other."""
     if type_ in NUMBERS:
         return _integer_key if issubclass(type_, np.integer) else type
+    if is_descriptor_type(type_):
+        return _descriptor_key
     return {"numpy": _numpy_key, "cupy": _cupy_key, "torch": _torch_key}[library_of(type_)]
+
+
+def _descriptor_key(value: Any) -> Hashable:
+    numbers = (*value.shape, *value.strides[:-1])
+    array = rule_of(type(value.base))(value.base)
+    ranks = len(value.shape), len(value.strides), value.strides[-1]
+    said = tuple(value.block_shape), value.padding, getattr(value, "round_f32_to_tf32", False)
+    return array, *ranks, *said, all(number % 16 == 0 for number in numbers)
 
 
 def _integer_key(value: Any) -> Hashable:

@@ -51,7 +51,12 @@ class Described:
 
 def is_descriptor(value: Any) -> bool:
     """Whether a value is a tensor descriptor, ours or Triton's."""
-    return type(value).__name__ == "TensorDescriptor" and hasattr(value, "block_shape")
+    return is_descriptor_type(type(value)) and hasattr(value, "block_shape")
+
+
+def is_descriptor_type(type_: type) -> bool:
+    """Whether values of a type are tensor descriptors."""
+    return type_.__name__ == "TensorDescriptor"
 
 
 def described(name: str, value: Any, array: tuple[Type, ParamInfo], taken: Collection[str]) -> Described:
@@ -98,10 +103,15 @@ def opened(args: Mapping[str, Any]) -> dict[str, Any]:
     values = dict(args)
     for name, value in args.items():
         if is_descriptor(value):
-            numbers = [*value.shape, *value.strides[:-1]]
+            names = _numbers(name, len(value.shape), args)
             values[name] = value.base
-            values.update(zip(_numbers(name, len(value.shape), args), map(int, numbers), strict=True))
+            values |= {each: number_in(number, value) for number, each in enumerate(names)}
     return values
+
+
+def number_in(number: int, descriptor: Any) -> int:
+    """One of the numbers that a descriptor is handed over as: its shape, and its strides but for the last."""
+    return int((*descriptor.shape, *descriptor.strides[:-1])[number])
 
 
 def array_in(value: Any) -> Any:

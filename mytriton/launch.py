@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 import threading
 from collections.abc import Callable, Collection, Mapping
 from types import MethodType
@@ -34,7 +33,7 @@ from mytriton.options import (
 )
 from mytriton.quick import Quick
 from mytriton.ready import Entry, Launch
-from mytriton.repeat import CallShape
+from mytriton.repeat import CallShape, Place
 from mytriton.specialize import Specialization, bind, parse_signature, specialize, unpacked
 from mytriton.stage import Compilation
 from mytriton.target import Target
@@ -47,7 +46,7 @@ class _Repeat:
         self._shape = shape
         self._compilation = launch.compilation
         self.launcher = launch.launcher
-        self._places = shape.places(kernel, values, [name for name, _, _ in launch.compilation.specialization.params])
+        self._places = shape.places(kernel, values, launch.compilation.specialization)
 
     def run(self, grid: Any, values: tuple[Any, ...]) -> LaunchResult:
         """Launch on the values of a call (`CallShape.values`)."""
@@ -60,12 +59,14 @@ class _Repeat:
 
     def runtime(self, values: tuple[Any, ...]) -> list[Any]:
         """The runtime arguments among the values of a call."""
-        return [values[place[0]] if len(place) == 1 else _at(values, place) for place in self._places]
+        return [_at(values, place) for place in self._places]
 
 
-def _at(values: Any, place: list[int]) -> Any:
-    """The item of a tuple of tuples at a place."""
-    return functools.reduce(operator.getitem, place, values)
+def _at(values: Any, place: Place) -> Any:
+    """What is at a place."""
+    for step in place:
+        values = values[step] if step.__class__ is int else step(values)  # type: ignore[operator]
+    return values
 
 
 class JITFunction:

@@ -8,15 +8,19 @@ takes the long way, as does whatever is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
+from mytriton.descriptors import array_in, number_in
 from mytriton.frontend.kernel import Kernel
 from mytriton.keys import launch_key
 from mytriton.options import SETTINGS
-from mytriton.specialize import unpacked
+from mytriton.specialize import Specialization, unpacked
 from mytriton.types import ScalarType
 
 Rule = Callable[[Any], Hashable]
+#: A way to a value: numbers of items, and functions.
+Place = list[int | Callable[[Any], Any]]
 
 
 def _int_key(value: int) -> Hashable:
@@ -78,14 +82,16 @@ class CallShape:
             return None
         return (launch_key(kernel), *keys)
 
-    def places(self, kernel: Kernel, values: tuple[Any, ...], names: list[str]) -> list[list[int]]:
-        """Where the arguments for some of the parameters that are compiled are among the values: the number of a value,
-        and if that is a tuple, those of the items on the way."""
-        marks = {
-            name: _marked(value, [number]) for number, (name, value) in enumerate(zip(self.names, values, strict=True))
-        }
+    def places(self, kernel: Kernel, values: tuple[Any, ...], specialization: Specialization) -> list[Place]:
+        """Where the runtime arguments are among the values: the number of a value, and the way to an item of a tuple or
+        to a part of a descriptor."""
+        marks = {name: _marked(value, [n]) for n, (name, value) in enumerate(zip(self.names, values, strict=True))}
         _, found = unpacked(kernel, {name: marks[name] for name in self.params})
-        return [found[name] for name in names]
+        for each in specialization.descriptors:
+            place = found[each.name]
+            found[each.name] = [*place, array_in]
+            found |= {name: [*place, partial(number_in, number)] for number, name in enumerate(each.numbers)}
+        return [found[name] for name, _, _ in specialization.params]
 
     def bound(self, values: tuple[Any, ...]) -> dict[str, Any]:
         """The arguments by parameter name, in the order of the parameters."""
@@ -93,7 +99,7 @@ class CallShape:
         return {name: by_name[name] for name in self.params}
 
 
-def _marked(value: Any, place: list[int]) -> Any:
+def _marked(value: Any, place: Place) -> Any:
     """A value's place where the value is; for a tuple one of those of its items."""
     if isinstance(value, tuple):
         return tuple(_marked(item, [*place, number]) for number, item in enumerate(value))

@@ -60,6 +60,33 @@ class Foreign:
 Foreign.__name__ = "TensorDescriptor"
 
 
+@pytest.mark.parametrize("kind", [TensorDescriptor, Foreign])
+def test_repeated_launches_take_the_parts_of_their_own_descriptors(kind):
+    scaled_kernel.clear_cache()
+    a, out = np.arange(96, dtype=np.float32).reshape(6, 16), np.zeros((6, 16), np.float32)
+    made = set()
+
+    def launch(rows: int, columns: int, **fields: Any) -> Any:
+        out[:] = -1
+        given = kind(a[rows:], [3, columns], [16, 1], **{"block_shape": [4, 8], **fields})
+        target = kind(out[rows:], [3, 16], [16, 1], [4, 8])
+        launched = scaled_kernel[1, 2](given, target, 2, M=4, N=8, backend="cpu")
+        made.add(launched.compilation)
+        assert (out[rows : rows + 3, :columns] == 2 * a[rows : rows + 3, :columns]).all()
+        return out[rows : rows + 3, columns:]
+
+    for rows, columns in ((0, 12), (3, 12), (0, 8), (3, 4), (0, 12)):
+        assert (launch(rows, columns) == 0).all()
+    assert len(made) == 1
+    assert np.isnan(launch(0, 12, padding="nan")).all() and len(made) == 2
+    with pytest.raises(LaunchError, match="consists of powers of 2"):
+        launch(0, 12, block_shape=[4, 7])
+    with pytest.raises(LaunchError, match="has 1 to 5 axes"):
+        launch(0, 12, block_shape=[4, 8, 1])
+    with pytest.raises(LaunchError, match='is "zero" or "nan"'):
+        launch(0, 12, padding="one")
+
+
 def test_tritons_own_descriptors():
     a, out = np.arange(16, dtype=np.int16).reshape(2, 8), np.zeros((2, 8), np.int16)
     args = Foreign(a, [2, 8], [8, 1], [2, 8]), Foreign(out, [2, 8], [8, 1], [2, 8])
