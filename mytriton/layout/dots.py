@@ -73,12 +73,13 @@ def dot_plan(op: ops.Dot, layouts: Mapping[Value, Layout] | None = None) -> DotP
     buffer is meant to be, it becomes larger (`shared_bytes`)."""
     *batch, rows, depth = shape_of(op.lhs.type)
     columns, batches, whole = shape_of(op.rhs.type)[-1], prod(batch), depth
-    least = whole if op.staged else instruction(op).depth if op.instruction else 1
+    least = whole if op.staged or op.held else instruction(op).depth if op.instruction else 1
     while depth > least and batches * (rows + columns) * depth * factor_bytes(op) > SHARED_BYTES:
         depth //= 2
     low, high = _bits(depth), tuple(1 << i for i in range((whole // depth).bit_length() - 1))
-    put = sum(side for name, side in (("lhs", rows), ("rhs", columns)) if not is_staged(op, name))
-    slots, start = batches * put * depth, 0 if op.staged else batches * rows * depth
+    put = puts(op)
+    slots = batches * sum(side for name, side in (("lhs", rows), ("rhs", columns)) if name in put) * depth
+    start = batches * rows * depth if len(put) == 2 else 0
     if op.instruction:
         assert layouts is not None
         lhs = _swizzled(op, shape_of(op.lhs.type), layouts[op.lhs], depth, True, 0)
@@ -106,6 +107,11 @@ def dot_plan(op: ops.Dot, layouts: Mapping[Value, Layout] | None = None) -> DotP
 def is_staged(op: ops.Dot, side: str) -> bool:
     """Whether the factor on that side, `lhs` or `rhs`, stands in shared memory already."""
     return op.staged in (side, "both")
+
+
+def puts(op: ops.Dot) -> tuple[str, ...]:
+    """The factors, `lhs` and `rhs`, that threads put into the buffer: those that are neither there nor held."""
+    return tuple(s for s in ("lhs", "rhs") if not is_staged(op, s) and not (op.held and s == "lhs"))
 
 
 def _swizzled(op: ops.Dot, shape: tuple[int, ...], layout: Layout, depth: int, lhs: bool, start: int) -> Factor:

@@ -23,6 +23,7 @@ from typing import TypeAlias
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Op, Value, walk
 from mytriton.ir.ops.control import yielded
+from mytriton.layout.dots import puts
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.staging import AsyncCopy, AsyncWait
@@ -56,7 +57,7 @@ def uses_shared_memory(op: Op) -> bool:
     """Whether an operation moves data through the exchange buffer, and so waits for all threads inside."""
     match op:
         case ops.Dot():
-            return op.staged != "both"
+            return bool(puts(op))
         case ops.Gather() | ops.Histogram():
             return True
         case ops.Pick(through="shared") | Convert(through="shared") | PartialReduce(across="warps"):
@@ -160,7 +161,9 @@ class _Order:
                 return frozenset(), {}
             case ops.Dot(begun=True):  # until it is finished
                 return state, {}
-            case ops.Dot(staged="both") | Finish():
+            case Finish():
+                return state | {_RINGS}, {}
+            case ops.Dot() if not puts(op):
                 return state | {_RINGS}, {}
             case _ if uses_shared_memory(op):
                 after = frozenset({_BUFFER, _RINGS} if isinstance(op, ops.Dot) and op.staged else {_BUFFER})

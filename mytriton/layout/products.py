@@ -10,9 +10,9 @@ import numpy as np
 
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import DTYPES, Array
-from mytriton.layout.dots import DotPlan, dot_plan, factor_bytes
+from mytriton.layout.dots import DotPlan, dot_plan, factor_bytes, puts
 from mytriton.layout.layout import Layout
-from mytriton.layout.mma import fragments, instruction, tiles
+from mytriton.layout.mma import Instruction, fragments, instruction, tiles
 from mytriton.layout.routes import number
 from mytriton.layout.warpgroup import by_warpgroups, matrices
 from mytriton.layout.warps import LANES, Buffer, Exchanging, agree, bits_of, owner_lanes, positions
@@ -40,7 +40,8 @@ def product(
     )
     plan = replace(plan, lhs=lhs, rhs=rhs)
     factors = zip((lhs, rhs), rows[:2], layouts[:2], staged, strict=True)
-    put = [(f, held, layout) for f, held, layout, there in factors if there is None]
+    names = puts(op)
+    put = [it[:3] for which, it in zip(("lhs", "rhs"), factors, strict=True) if which in names]
     for _, held, layout in put:
         agree(op, held, held[:, lanes & ~layout.free_bits()[1]])
     for turn in range(plan.rounds):
@@ -58,7 +59,8 @@ def product(
             buffer.begun.setdefault(warp, []).append((sums, later))
             return sums
         if by_warpgroups(op):
-            total = _multiplied_together(op, plan, result, cells, total, warp)
+            first = (rows[0], layouts[0]) if op.held else None
+            total = _multiplied_together(op, plan, result, cells, total, warp, first)
             continue
         if op.instruction:
             total = _multiplied(op, plan, result, cells, total, warp)
@@ -94,20 +96,46 @@ def _multiplied(op: ops.Dot, plan: DotPlan, result: Layout, cells: Array, total:
     return total.reshape(-1, LANES)
 
 
-def _multiplied_together(op: ops.Dot, plan: DotPlan, result: Layout, cells: Array, total: Array, warp: int) -> Array:
-    """What a warpgroup adds for one of its warps: matrices are where descriptors say, the sums where its table does."""
+def _multiplied_together(
+    op: ops.Dot,
+    plan: DotPlan,
+    result: Layout,
+    cells: Array,
+    total: Array,
+    warp: int,
+    first: tuple[Array, Layout] | None = None,
+) -> Array:
+    """What a warpgroup adds for one of its warps: matrices are where descriptors say, or the `first` in registers, a
+    layout's; the sums are where the instruction's table has them."""
     of, size = instruction(op), factor_bytes(op)
     sides = list(zip((plan.lhs, plan.rhs), matrices(op, plan, result), (of.rows, of.columns), strict=True))
     total, held = total.reshape(-1, of.sums, LANES), positions(of.tables[2], warp % of.warps)
+    lhs_of, _ = tiles(op, result)
     for tile in range(len(total)):
         for step in range(plan.depth // of.depth):
             pair = []
             for factor, matrix, others in sides:
+                if first is not None and factor is plan.lhs:
+                    pair.append(_fragment(first, of, warp, number(lhs_of, tile), step, total.dtype))
+                    continue
                 start = number(matrix.thread, warp * LANES) + number(matrix.tile, tile) + number(matrix.step, step)
                 places = matrix.places(factor.start * size + start, size, others, of.depth)
                 pair.append(_cut_off(cells[places // size]).astype(total.dtype))
             total[tile] += (pair[0] @ pair[1].T).reshape(-1)[held]
     return total.reshape(-1, LANES)
+
+
+def _fragment(
+    first: tuple[Array, Layout], of: Instruction, warp: int, tile: int, step: int, dtype: np.dtype[np.generic]
+) -> Array:
+    """The rows of a matrix that a warp holds, for one instruction: by its table of as many sums."""
+    rows, layout = first
+    depth, each = layout.shape[-1], of.rows * of.depth // (LANES * of.warps)
+    start = tile * (of.rows * depth // (LANES * of.warps)) + step * each
+    table = positions(replace(of, columns=of.depth).tables[2], warp % of.warps)
+    matrix = np.zeros((of.rows, of.depth), dtype)
+    matrix.reshape(-1)[table] = rows[start : start + each].astype(dtype)
+    return matrix
 
 
 def _cut_off(numbers: Array) -> Array:

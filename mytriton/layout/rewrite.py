@@ -13,6 +13,7 @@ from mytriton.ir import ops
 from mytriton.ir.builder import Ids, complete
 from mytriton.ir.core import Block, Func, Op, Value
 from mytriton.ir.printer import Printer
+from mytriton.layout import warpgroup
 from mytriton.layout.choose import Choice, block_operands, operand_layout
 from mytriton.layout.layout import Layout, index_bits, replicated
 from mytriton.layout.ops import Convert, PartialReduce
@@ -167,8 +168,10 @@ class Rewriter:
         same = lhs is op.lhs and rhs is op.rhs and acc is op.acc
         new = op if same else op.evolve(lhs=lhs, rhs=rhs, acc=acc)  # (one value may be several of these)
         if (instruction := self._choice.instruction(op)) is not None:
-            new = new.evolve(instruction=instruction.name)
+            held = warpgroup.holds(op, instruction, self.layouts[lhs], home) and lhs is not rhs
+            new = new.evolve(instruction=instruction.name, held=held)
             why = f"{self._chip} has tensor cores for {element_of(op.lhs.type)}"
+            why += ", which take the first factor from registers" if held else ""
             self.changes.append(Change("layout", "mma", self._printer.op(op), self._printer.op(new), op.span, why))
         self._places[op].append(new)
         self._define(op.result, op.result, home, op)

@@ -15,7 +15,7 @@ from mytriton.ir import ops
 from mytriton.layout.dots import DotPlan, Factor, factor_bytes, mapped
 from mytriton.layout.layout import Layout
 from mytriton.layout.mma import WARPGROUP_ROWS, Instruction, factor_bits, instruction, of_warpgroup
-from mytriton.layout.routes import BitMap
+from mytriton.layout.routes import SHARED_BYTES, BitMap
 from mytriton.records import dataclass
 from mytriton.target import Target
 from mytriton.types import ScalarType, bf16, element_of, f16, f32, i8, shape_of, u8
@@ -65,6 +65,23 @@ def chosen(op: ops.Dot, target: Target, along: bool) -> Instruction | None:
 def by_warpgroups(op: ops.Dot) -> bool:
     """Whether warpgroups compute a product."""
     return bool(op.instruction) and instruction(op).warps > 1
+
+
+def held(op: ops.Dot, of: Instruction, result: Layout) -> Layout:
+    """How threads hold the first factor of a product with `result` if instructions take it from registers: as they hold
+    the sums of one that has as many columns. Registers count those of an instruction first, then the steps."""
+    names, (*_, rows, depth) = factor_bits(op, True), shape_of(op.lhs.type)
+    k, m = ([unit << i for i in range(extent.bit_length() - 1)] for unit, extent in ((1, depth), (depth, rows)))
+    tiles = [names[e] for e in result.register[of.sums.bit_length() - 1 :] if names[e]]
+    warp = tuple(names[entry] for entry in result.warp)
+    return Layout(shape_of(op.lhs.type), (k[0], m[3], *k[3:], *tiles), (k[1], k[2], *m[:3]), warp)
+
+
+def holds(op: ops.Dot, of: Instruction, lhs: Layout, result: Layout) -> bool:
+    """Whether instructions take the first factor from registers, where it is in layout `lhs`."""
+    size, depth, columns = factor_bytes(op), *shape_of(op.rhs.type)[-2:]
+    room = prod(shape_of(op.rhs.type)[:-2]) * depth * columns * size <= SHARED_BYTES
+    return of.warps > 1 and size == 2 and room and lhs == held(op, of, result)
 
 
 @dataclass(frozen=True, slots=True)

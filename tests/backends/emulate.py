@@ -27,6 +27,7 @@ _SHIM = r"""
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <array>
 #include <functional>
 #include <limits>
 #include <string>

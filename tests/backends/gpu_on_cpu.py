@@ -48,8 +48,8 @@ _MOST = 227 << 10
 #: What a kernel calls, by the name of the parameter that holds its address.
 _CALLS = {
     "barrier": "mt_barrier", "check": "mt_check", "shuffle": "mt_shuffle", "operands": "mt_operands",
-    "ldmatrix": "mt_ldmatrix", "mma": "mt_mma", "tf32": "mt_tf32", "begin": "mt_begin", "finish": "mt_finish",
-    "copy": "mt_copy", "commit": "mt_commit", "wait": "mt_wait",
+    "ldmatrix": "mt_ldmatrix", "mma": "mt_mma", "tf32": "mt_tf32", "begin": "mt_begin", "held": "mt_held",
+    "finish": "mt_finish",    "copy": "mt_copy", "commit": "mt_commit", "wait": "mt_wait",
 }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ _SOURCE = r"""
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -104,9 +105,14 @@ static unsigned own_thread() { return current; }
 static unsigned distance(unsigned address) { return (address - (unsigned)(uint64_t)origin) & 0x3ffff; }
 WARPGROUPS
 extern "C" void mt_begin(void* sums, uint64_t lhs, uint64_t rhs, int what) {
+    typedef void (*Floats)(float*, unsigned long long, unsigned long long, int, bool, bool);
     typedef void (*F)(void*, unsigned long long, unsigned long long, int, bool, bool);
-    static const F functions[] = {(F)begin_f16, (F)begin_bf16, (F)begin_f32, (F)begin_i8, (F)begin_u8};
+    static const F functions[] = {(F)(Floats)begin_f16, (F)(Floats)begin_bf16, (F)begin_f32, (F)begin_i8, (F)begin_u8};
     functions[what >> 10 & 7](sums, lhs, rhs, what & 1023, what >> 13 & 1, what >> 14 & 1);
+}
+extern "C" void mt_held(float* sums, const void* lhs, uint64_t rhs, int what) {
+    if (what >> 10 & 7) begin_bf16(sums, lhs, rhs, what & 1023, false, what >> 14 & 1);
+    else begin_f16(sums, lhs, rhs, what & 1023, false, what >> 14 & 1);
 }
 extern "C" void mt_finish() { finish_products(); }
 static bool all(int from, int to, State state) {

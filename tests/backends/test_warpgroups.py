@@ -11,6 +11,7 @@ import pytest
 
 import mytriton as triton
 import mytriton.language as tl
+from examples.kernels.attention import attention_kernel
 from mytriton.backends.cuda.emit import emit
 from mytriton.backends.nvidia.nvjitlink import link
 from mytriton.diagnostics import InternalError
@@ -24,6 +25,7 @@ from mytriton.target import Target
 from mytriton.types import bf16, f16, f32, i8, u8
 from tests.backends.emulate import build
 from tests.layout.test_mma import arrays, product
+from tests.layout.test_warpgroup import chain, chained
 from tests.stage_runs import optimized
 
 #: The shape (batch, rows, depth, columns), the factors' type, warps, and which factors are stored transposed.
@@ -82,6 +84,37 @@ def laid(func: Func, num_warps: int) -> LaidOut:
     return lay_out(func, Target(chip="sm_90a", num_warps=num_warps))
 
 
+#: Two products, the first of which is a factor of the second: rows, depth, columns, columns of the second; warps.
+CHAINS = [((128, 32, 64, 32), 4), ((128, 16, 32, 64), 8)]
+
+
+def of_chain(given: list[np.ndarray]) -> np.ndarray:
+    x, y, z = (block.astype(np.float32) for block in given[:3])
+    return (x @ y) @ z
+
+
+def attending() -> tuple[LaidOut, list[Any], np.ndarray]:
+    """Attention of 100 queries in blocks of 64: its two products, the second of which takes a factor from registers."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((100, 32)).astype(np.float16) for _ in range(3))
+    scores = np.exp(q.astype(np.float64) @ k.T.astype(np.float64) / 8)
+    given = [q, k, v, np.zeros_like(q), np.zeros(100, np.float32), 0.125, 100]
+    constants = {"CAUSAL": False, "D": 32, "BLOCK_M": 64, "BLOCK_N": 32}
+    func = optimized(attention_kernel.prepare((2, 1), *given, **constants, backend="interp").compilation)
+    return laid(func, 4), given, scores / scores.sum(1, keepdims=True) @ v.astype(np.float64)
+
+
+def test_attention(tmp_path: Path) -> None:
+    laid_out, given, wanted = attending()
+    assert [op.held for op in laid_out.func.walk() if isinstance(op, ops.Dot)] == [False, True]
+    simulate.run(laid_out, given, (2,), (2, 0, 3, 1))
+    np.testing.assert_allclose(given[3], wanted, atol=2e-3)
+    given[3][...] = 0
+    types = [None] * 5 + [np.float32, np.int32]
+    build([text_of(laid_out)], tmp_path).run(0, (2, 1, 1), given, types)
+    np.testing.assert_allclose(given[3], wanted, atol=2e-3)
+
+
 def test_numbers_of_mlir() -> None:
     from tests.backends.gpu_on_cpu import Kernels
 
@@ -90,6 +123,7 @@ def test_numbers_of_mlir() -> None:
     kernels = Kernels(
         [(product(shape, element, flips, "tf32"), target) for shape, element, flips, target in pairs]
         + [(laid_out, Target("mlir", "sm_90a", laid_out.num_warps)) for laid_out, _, _ in loops]
+        + [(chain(*shape), Target("mlir", "sm_90a", warps)) for shape, warps in CHAINS]
     )
     for number, (shape, element, flips, _) in enumerate(pairs):
         given = arrays(shape, element)
@@ -99,12 +133,16 @@ def test_numbers_of_mlir() -> None:
     for number, (_, given, wanted) in enumerate(loops, len(CASES)):
         kernels.run(number, given, (1,))
         assert (given[2] == wanted).all()
+    for number, (shape, _) in enumerate(CHAINS, len(CASES) + len(loops)):
+        kernels.run(number, given := chained(*shape), (1,))
+        assert (given[3] == of_chain(given)).all()
 
 
 def test_numbers(tmp_path: Path) -> None:
     loops = [looped(1, 2), looped(2, 3, turn=True), looped(3, 5, num_warps=8)]
     texts = [text_of(laid(product(shape, type_, flips, "tf32"), warps)) for shape, type_, warps, flips in CASES]
     texts += [text_of(laid_out) for laid_out, _, _ in loops]
+    texts += [text_of(laid(chain(*shape), warps)) for shape, warps in CHAINS]
     assert all("mt_wgmma_" in text for text, _ in texts)
     library = build(texts, tmp_path)
     for upwards in (False, True):
@@ -117,6 +155,9 @@ def test_numbers(tmp_path: Path) -> None:
             given[2][...] = 0
             library.run(number, (1, 1, 1), given, [None] * 3 + [np.int32] * 2, upwards)
             assert (given[2] == wanted).all()
+        for number, (shape, _) in enumerate(CHAINS, len(CASES) + len(loops)):
+            library.run(number, (1, 1, 1), given := chained(*shape), [None] * 4, upwards)
+            assert (given[3] == of_chain(given)).all()
 
 
 @pytest.mark.parametrize("stages", [2, 3, 4])

@@ -3,9 +3,11 @@ does."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mytriton.ir import ops
+from mytriton.ir.core import Func
 from mytriton.layout import mma
 from mytriton.layout.assign import lay_out
 from mytriton.layout.dots import dot_plan, factor_bytes
@@ -13,8 +15,9 @@ from mytriton.layout.routes import number
 from mytriton.layout.warpgroup import ALIGNED_BYTES, matrices
 from mytriton.target import Target
 from mytriton.types import ScalarType, bf16, f16, f32, i8, u8
+from tests.ir.kernels import pointer
 from tests.layout.test_mma import Shape, arrays, product
-from tests.layout.tiles import check
+from tests.layout.tiles import Tiles, check
 
 FLIPS = pytest.mark.parametrize(
     "flips", [(False, False), (True, True), (False, True)], ids=["rows", "columns", "depths"]
@@ -59,6 +62,40 @@ def test_products_of_other_types(element: ScalarType, shape: Shape, instruction:
     )
     (dot,) = (op for op in laid_out.func.walk() if isinstance(op, ops.Dot))
     assert dot.instruction == instruction
+
+
+def chain(m: int, k: int, n: int, d: int, element: ScalarType = f16) -> Func:
+    """`out = (x @ y) @ z`, the first product rounded."""
+    b, x, y, z, out = Tiles(), *(pointer(name, element) for name in "xyz"), pointer("out", f32)
+    blocks = [b.load(p, b.index(shape)) for p, shape in ((x, (m, k)), (y, (k, n)), (z, (n, d)))]
+    zeros = [b.constant(0.0, f32, (m, columns)) for columns in (n, d)]
+    first = b.add(ops.Dot, lhs=blocks[0], rhs=blocks[1], acc=zeros[0])
+    lhs = b.add(ops.Cast, source=first, to=element)
+    b.store(out, b.index((m, d)), b.add(ops.Dot, lhs=lhs, rhs=blocks[2], acc=zeros[1]))
+    return b.finish("chain", (x, y, z, out))
+
+
+def chained(m: int, k: int, n: int, d: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(d)
+    blocks = [rng.integers(-2, 3, shape).astype(np.float16) for shape in ((m, k), (k, n), (n, d))]
+    return [*blocks, np.zeros((m, d), np.float32)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "num_warps", "held"),
+    [
+        ((64, 16, 16, 16), 4, True),
+        ((128, 32, 64, 32), 4, True),  # two tiles of rows
+        ((128, 16, 32, 64), 8, True),
+        ((64, 16, 64, 512), 4, False),  # the second factor does not fit in
+        ((64, 16, 32, 32), 8, False),  # threads of two groups hold the sums
+    ],
+    ids=str,
+)
+def test_a_product_is_a_factor_where_it_is(shape: tuple[int, int, int, int], num_warps: int, held: bool) -> None:
+    laid_out = check(chain(*shape), chained(*shape), hopper(num_warps))
+    first, second = (op for op in laid_out.func.walk() if isinstance(op, ops.Dot))
+    assert (first.held, second.held) == (False, held)
 
 
 def test_the_sums_are_where_the_ptx_isa_has_them() -> None:

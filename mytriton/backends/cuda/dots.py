@@ -16,7 +16,7 @@ from mytriton.backends.cuda.warpgroups import Warpgroups
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
 from mytriton.ir.core import Value
-from mytriton.layout.dots import DotPlan, dot_plan, is_staged, mapped
+from mytriton.layout.dots import DotPlan, dot_plan, is_staged, mapped, puts
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Finish
 from mytriton.layout.swizzle import PIECE_BYTES
@@ -64,7 +64,7 @@ class Dots(Section):
             sides.append(Side(which, value, factor, name))
         type_ = c_type(op.lhs.type)
         for side in sides:
-            if not is_staged(op, side.which):
+            if side.which in puts(op):
                 start = plus(f"({type_}*){self._shared}", str(side.factor.start))
                 self._writer.line(f"{type_}* {side.name} = {start};")
         return sides
@@ -83,10 +83,10 @@ class Dots(Section):
 
     def _round(self, op: ops.Dot, plan: DotPlan, sides: Sequence[Side]) -> None:
         for side in sides:
-            if not is_staged(op, side.which):
+            if side.which in puts(op):
                 self._put(side, plan)
         together = by_warpgroups(op)
-        if op.staged != "both":
+        if puts(op):
             if together:
                 self._warpgroups.fence()
             self._writer.line("__syncthreads();")

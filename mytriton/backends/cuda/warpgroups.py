@@ -13,10 +13,11 @@ from mytriton.backends.nvidia import wgmma
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.layout.dots import DotPlan
-from mytriton.layout.mma import Instruction, instruction
+from mytriton.layout.layout import Layout
+from mytriton.layout.mma import WARPGROUP_ROWS, Instruction, instruction, tiles
 from mytriton.layout.routes import BitMap
 from mytriton.layout.warpgroup import UNIT_BYTES, Matrix, matrices
-from mytriton.types import ScalarType, element_of
+from mytriton.types import ScalarType, element_of, shape_of
 
 #: The most registers that one function waits for.
 _TOGETHER = 128
@@ -36,6 +37,18 @@ __device__ void {name}({type}* sum) {{
                  : {sums}
                  :: "memory");
 }}"""
+_HOLD = """\
+__device__ void {name}(unsigned* word) {{
+    asm volatile(""
+                 : {words}
+                 :: "memory");
+}}"""
+_HELD = """\
+__device__ void {name}({type}* sum, const unsigned* lhs, unsigned long long rhs) {{
+    asm volatile("{text}"
+                 : {sums}
+                 : "r"(lhs[0]), "r"(lhs[1]), "r"(lhs[2]), "r"(lhs[3]), "l"(rhs));
+}}"""
 _MULTIPLY = """\
 __device__ void {name}({type}* sum, unsigned long long lhs, unsigned long long rhs) {{
     asm volatile("{text}"
@@ -53,15 +66,21 @@ class Warpgroups(Section):
         found = matrices(op, plan, result)
         names = [self._values.own_name(op.result, f"{side.which}_matrix") for side in sides]
         for side, matrix, name in zip(sides, found, names, strict=True):
-            line(f"unsigned long long {name} = {self._descriptor(side, matrix)};")
+            if op.held and side.which == "lhs":
+                self._pack(op, name)
+            else:
+                line(f"unsigned long long {name} = {self._descriptor(side, matrix)};")
         self._each(op.result, "fence", wgmma.FENCE)
-        function, tiles = self._multiply(op, of, found), result.registers // of.sums
+        function, trips = self._multiply(op, of, found), result.registers // of.sums
         with self._writer.loop(plan.depth // of.depth, name="kk"), self._writer.loop(result.registers, of.sums):
             at = []
             for matrix, name in zip(found, names, strict=True):
                 step = bits("kk", _units(matrix.step))
-                tile = bits("r", ((0,) * (of.sums.bit_length() - 1) + _units(matrix.tile))) if tiles > 1 else ""
-                at.append(plus(name, step, tile))
+                of_tile = _units(matrix.tile)
+                if op.held and name == names[0]:  # words, four for each step of each tile
+                    step, of_tile = "kk * 4", self._words(op, result)
+                tile = bits("r", ((0,) * (of.sums.bit_length() - 1) + of_tile)) if trips > 1 else ""
+                at.append(plus(name, step if plan.depth > of.depth else "", tile))
             line(f"{self._values.prelude.call(function, self._at(op.result, of.sums), *at)};")
         self._plain("mt_wgmma_commit", wgmma.COMMIT)
         if not op.begun:
@@ -74,6 +93,23 @@ class Warpgroups(Section):
     def fence(self) -> None:
         """What threads have stored is there for the warpgroups, once all threads have met."""
         self._plain("mt_fence_async", wgmma.STORED)
+
+    def _words(self, op: ops.Dot, result: Layout) -> BitMap:
+        """The first word of the tile that each bit of a tile's number in the sums takes of a factor that is held."""
+        each = WARPGROUP_ROWS * shape_of(op.lhs.type)[-1] // (2 * 128)
+        return tuple(bit * each for bit in tiles(op, result)[0])
+
+    def _pack(self, op: ops.Dot, name: str) -> None:
+        """Two elements to a register, before the first instruction: what reads registers waits for none of them."""
+        count = self._facts.registers(op.lhs) // 2
+        pair = [f"(unsigned){self._element(op.lhs, index)}" for index in ("2 * r", "2 * r + 1")]
+        self._writer.line(f"unsigned {name}[{count}];")
+        with self._writer.loop(count):
+            self._writer.line(f"{name}[{'r' if count > 1 else '0'}] = {pair[0]} | {pair[1]} << 16;")
+        function = f"mt_wgmma_hold_x{count}"
+        words = _listed((f'"+r"(word[{i}])' for i in range(count)), "\n                   ")
+        self._define(function, _HOLD.format(name=function, words=words))
+        self._writer.line(f"{self._values.prelude.call(function, name)};")
 
     def _plain(self, name: str, text: str) -> None:
         self._define(name, _PLAIN.format(name=name, text=text))
@@ -89,9 +125,12 @@ class Warpgroups(Section):
         """The function that holds the instruction."""
         name, break_ = wgmma.function(op, found), ' "\n                 "'
         registers = _listed((f"%{i}" for i in range(of.sums)), break_)
-        text = wgmma.multiply(op, found, registers, f"%{of.sums}", f"%{of.sums + 1}")
+        operands = [f"%{i}" for i in range(of.sums, of.sums + (5 if op.held else 2))]
+        lhs = f"{{{', '.join(operands[:-1])}}}" if op.held else operands[0]
+        text = wgmma.multiply(op, found, registers, lhs, operands[-1])
         sums, type_ = _sums(of.sums, op.result), c_type(op.result.type)
-        self._define(name, _MULTIPLY.format(name=name, type=type_, text=text, sums=sums))
+        form = _HELD if op.held else _MULTIPLY
+        self._define(name, form.format(name=name, type=type_, text=text, sums=sums))
         return name
 
     def _each(self, value: Value, what: str, text: str) -> None:

@@ -17,7 +17,7 @@ from mytriton.backends.mlir.warpgroups import Warpgroups
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.ir.printer import Printer
-from mytriton.layout.dots import DotPlan, dot_plan, is_staged, mapped
+from mytriton.layout.dots import DotPlan, dot_plan, is_staged, mapped, puts
 from mytriton.layout.ops import Finish
 from mytriton.layout.routes import BitMap
 from mytriton.layout.warpgroup import by_warpgroups
@@ -64,11 +64,11 @@ class Dots:
     def _round(self, op: ops.Dot, plan: DotPlan) -> None:
         sides = self._sides(op, plan)
         for side in sides:
-            if not is_staged(op, side.which):
+            if side.which in puts(op):
                 self._put(side, plan)
-        if by_warpgroups(op) and op.staged != "both":
+        if by_warpgroups(op) and puts(op):
             self._warpgroups.fence()
-        if op.staged != "both":
+        if puts(op):
             self._text.write("gpu.barrier")
         if by_warpgroups(op):
             self._warpgroups.emit(op, plan, sides)

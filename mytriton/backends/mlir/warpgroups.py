@@ -19,11 +19,11 @@ from mytriton.backends.nvidia import wgmma
 from mytriton.ir import ops
 from mytriton.ir.core import Value
 from mytriton.layout.dots import DotPlan, factor_bytes
-from mytriton.layout.mma import instruction
+from mytriton.layout.mma import WARPGROUP_ROWS, instruction, tiles
 from mytriton.layout.routes import BitMap
 from mytriton.layout.warpgroup import UNIT_BYTES, Matrix, matrices
 from mytriton.source import Span
-from mytriton.types import ScalarType, element_of
+from mytriton.types import ScalarType, element_of, i32, shape_of
 
 _I64 = ScalarType("i64", "int", 64)
 #: The bits of an address in shared memory that a descriptor has.
@@ -42,17 +42,24 @@ class Warpgroups:
         """Add the products of the columns and rows that are there."""
         result, of, text = self._context.layouts[op.result], instruction(op), self._text
         found = matrices(op, plan, result)
-        firsts = [self._descriptor(op, side, matrix) for side, matrix in zip(sides, found, strict=True)]
+        firsts = [
+            self._held(op) if op.held and side.which == "lhs" else self._descriptor(op, side, matrix)
+            for side, matrix in zip(sides, found, strict=True)
+        ]
         self._through(op.result, "fence", wgmma.FENCE)
-        steps, tiles = plan.depth // of.depth, result.registers // of.sums
-        with self._loop(steps, "%step"), self._loop(tiles, "%r"):
-            operands = [self._sums(op.result, of.sums, tiles)]
+        steps, trips = plan.depth // of.depth, result.registers // of.sums
+        with self._loop(steps, "%step"), self._loop(trips, "%r"):
+            operands = [self._sums(op.result, of.sums, trips)]
             for side, matrix, first in zip(sides, found, firsts, strict=True):
+                if op.held and side.which == "lhs":
+                    operands.append(self._fragment(op, first, steps, trips))
+                    continue
                 sources = [("%step", _units(matrix.step))] if steps > 1 else []
-                sources += [("%r", _units(matrix.tile))] if tiles > 1 else []
+                sources += [("%r", _units(matrix.tile))] if trips > 1 else []
                 operands.append(self._moved(first, sources, f"{side.stem}_matrix"))
             name = self._multiply(op, found)
-            text.write(f"llvm.call @{name}({', '.join(operands)}) : (!llvm.ptr, i64, i64) -> ()")
+            types = f"!llvm.ptr, {'!llvm.ptr' if op.held else 'i64'}, i64"
+            text.write(f"llvm.call @{name}({', '.join(operands)}) : ({types}) -> ()")
         self._plain(wgmma.COMMIT)
         if not op.begun:
             self.wait(op.result)
@@ -105,6 +112,31 @@ class Warpgroups:
         text.write(f"{moved} = arith.addi {first}, {wide} : i64")
         return moved
 
+    # --- a factor in registers ----------------------------------------------------------------------------------------
+
+    def _held(self, op: ops.Dot) -> str:
+        """The array of the first factor, whose registers are made before the first instruction: what reads them waits
+        for none."""
+        array, words = self._context.homes[op.lhs].array, self._context.layouts[op.lhs].registers // 2
+        assert array is not None, "a factor of an instruction has eight registers"
+        name = f"mt_wgmma_hold_x{words}"
+        self._function(name, i32, words, "", ())
+        self._text.write(f"llvm.call @{name}({array}) : (!llvm.ptr) -> ()")
+        return array
+
+    def _fragment(self, op: ops.Dot, array: str, steps: int, trips: int) -> str:
+        """A pointer to the elements of one step of a tile."""
+        text, stem = self._text, f"%held{number(op.result)}"
+        each = WARPGROUP_ROWS * shape_of(op.lhs.type)[-1] // 128
+        sources = [("%step", tuple(8 << i for i in range(steps.bit_length() - 1)))] if steps > 1 else []
+        of_tile = tuple(bit * each for bit in tiles(op, self._context.layouts[op.result])[0])
+        sources += [("%r", of_tile)] if trips > 1 else []
+        if (at := place(text, sources, text.fresh(f"{stem}_at"))) is None:
+            return array
+        name = text.fresh(stem)
+        text.write(f"{name} = llvm.getelementptr {array}[{at}] : (!llvm.ptr, i32) -> !llvm.ptr, i16")
+        return name
+
     # --- sums ---------------------------------------------------------------------------------------------------------
 
     def _loop(self, trips: int, counter: str) -> AbstractContextManager[None]:
@@ -132,26 +164,37 @@ class Warpgroups:
     def _multiply(self, op: ops.Dot, found: Sequence[Matrix]) -> str:
         """The function that holds the instruction."""
         of, name = instruction(op), wgmma.function(op, found)
-        sums, matrices_ = _listed(f"${i}" for i in range(of.sums)), (f"${2 * of.sums}", f"${2 * of.sums + 1}")
-        text = wgmma.multiply(op, found, sums, *matrices_)
-        self._function(name, _element(op.result), of.sums, text, ("%lhs", "%rhs"))
+        sums, operands = _listed(f"${i}" for i in range(of.sums)), [f"${2 * of.sums + i}" for i in range(5)]
+        lhs, rhs = (f"{{{_listed(operands[:4])}}}", operands[4]) if op.held else operands[:2]
+        text = wgmma.multiply(op, found, sums, lhs, rhs)
+        self._function(name, _element(op.result), of.sums, text, ("%lhs", "%rhs"), op.held)
         return name
 
-    def _function(self, name: str, element: ScalarType, count: int, assembly_: str, matrices_: Sequence[str]) -> None:
-        """A function that takes a pointer to the sums, and descriptors, and updates all sums at once."""
+    def _function(
+        self, name: str, element: ScalarType, count: int, assembly_: str, matrices_: Sequence[str], held: bool = False
+    ) -> None:
+        """A function that takes a pointer to the sums, and descriptors, and updates all sums at once. Of a factor that
+        is held it takes a pointer, too."""
         if name in self._functions:
             return
         type_, letter = element.signless, "f" if element.kind == "float" else "r"
         struct, array = f"!llvm.struct<({_listed([type_] * count)})>", f"!llvm.array<{count} x {type_}>"
         names = [f"%s{i}" for i in range(count)]
-        constraints = [*[f"={letter}"] * count, *map(str, range(count)), *["l"] * len(matrices_), "~{memory}"]
-        params = _listed(["%sums: !llvm.ptr", *(f"{m}: i64" for m in matrices_)])
-        types = _listed([*[type_] * count, *["i64"] * len(matrices_)])
+        words = [f"%w{i}" for i in range(4)] if held else []
+        others = [*words, *(matrices_[1:] if held else matrices_)]
+        given = [*["i32"] * len(words), *["i64"] * (len(others) - len(words))]
+        letters = ["r" if of == "i32" else "l" for of in given]
+        constraints = [*[f"={letter}"] * count, *map(str, range(count)), *letters, "~{memory}"]
+        pointers = ("%sums", *matrices_[:1]) if held else ("%sums",)
+        params = _listed(f"{p}: {'!llvm.ptr' if p in pointers else 'i64'}" for p in ("%sums", *matrices_))
+        types = _listed([*[type_] * count, *given])
         lines = [
             f"llvm.func internal @{name}({params}) attributes {{always_inline}}",
             f"%before = llvm.load %sums {{alignment = 16 : i64}} : !llvm.ptr -> {array}",
             *(f"{n} = llvm.extractvalue %before[{i}] : {array}" for i, n in enumerate(names)),
-            f'%after = {_ASM} "{assembly_}", "{",".join(constraints)}" {_listed([*names, *matrices_])} : '
+            *(["%words = llvm.load %lhs {alignment = 4 : i64} : !llvm.ptr -> !llvm.array<4 x i32>"] if held else []),
+            *(f"{word} = llvm.extractvalue %words[{i}] : !llvm.array<4 x i32>" for i, word in enumerate(words)),
+            f'%after = {_ASM} "{assembly_}", "{",".join(constraints)}" {_listed([*names, *others])} : '
             f"({types}) -> {struct}",
             f"llvm.store %after, %sums {{alignment = 16 : i64}} : {struct}, !llvm.ptr",
             "llvm.return",

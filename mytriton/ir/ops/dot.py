@@ -29,8 +29,9 @@ class Dot(Op):
 
     `staged` names the factors that stand in shared memory already, `lhs`, `rhs` or `both`: the layout step's doing, by
     which copies of them are on their way while earlier ones are multiplied. `instruction` is the shape of the
-    instruction of tensor cores that multiplies, which the layout step chooses too, and "" where threads do. A product
-    that is only `begun` has its result when it is finished (`layout.ops.Finish`)."""
+    instruction of tensor cores that multiplies, which the layout step chooses too, and "" where threads do. If `held`,
+    threads hold the first factor as that takes it. A product that is only `begun` has its result when it is finished
+    (`layout.ops.Finish`)."""
 
     opcode: ClassVar[str] = "dot"
     lhs: Value = operand()
@@ -39,6 +40,7 @@ class Dot(Op):
     precision: str = attribute(default="")
     staged: str = attribute(default="")
     instruction: str = attribute(default="")
+    held: bool = attribute(default=False)
     begun: bool = attribute(default=False)
 
     def type_rule(self) -> tuple[Type, ...]:
