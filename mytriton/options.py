@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mytriton.arrays import ArrayInfo
 
 #: Launch keywords; no kernel parameter may have these names, whatever the backend, so that kernels are portable.
-OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi", "mlir_passes")
+OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi", "mlir_passes", "check_bounds")
 
 #: All launch keywords that say how to compile. A parameter may have this last name too, and is then given it as well.
 SETTINGS = (*OPTIONS, "num_stages")
@@ -45,6 +45,8 @@ def default_backend() -> str:
 def target_of(options: Mapping[str, Any], place: str | None) -> Target:
     """The target of the options; a kernel that will run on a GPU is compiled for the GPU there is."""
     chosen = {"backend": backend_of(options), **options}
+    if chosen["backend"] == "cpu" and os.environ.get("MYTRITON_CHECK_BOUNDS") not in (None, "", "0"):
+        chosen.setdefault("check_bounds", True)
     if place == "device" and "chip" not in options:
         found = probe()
         if found.devices:

@@ -40,6 +40,7 @@ class Target:
     enable_fp_fusion  allow a*b+c to contract to a fused multiply-add (SEMANTICS "FMA contraction")
     form              "tuned", or "plain": one element a thread, the introductory text without vectors or attributes
     abi               boundary of an MLIR kernel: "pointer" (`!llvm.ptr<1>`) or "memref" (`memref<?xf32>` descriptors)
+    check_bounds      on `cpu`, stop at an access that is outside of its array (`interp` always does)
     mlir_passes       passes in place of those of an MLIR backend, each a text for `builtin.module(...)`; None: its own
     """
 
@@ -51,6 +52,7 @@ class Target:
     form: Literal["tuned", "plain"] = "tuned"
     abi: Literal["pointer", "memref"] = "pointer"
     mlir_passes: tuple[str, ...] | None = None
+    check_bounds: bool = False
 
     def __post_init__(self) -> None:
         check_backend(self.backend)
@@ -60,6 +62,9 @@ class Target:
             raise OptionError(f"num_warps must be 1, 2, 4, 8, 16 or 32, got {self.num_warps!r}")
         if type(self.num_stages) is not int or self.num_stages < 0:
             raise OptionError(f"num_stages must be an integer of at least 0, got {self.num_stages!r}")
+
+        if self.check_bounds and self.backend in ("cuda", "mlir"):
+            raise OptionError(f"check_bounds is an option of the cpu backend, not of {self.backend}")
 
     @property
     def threads(self) -> int:

@@ -11,14 +11,22 @@ from mytriton.types import is_pointer
 def written_params(func: Func) -> frozenset[Value]:
     """The pointer parameters through which the function may store. Pointers that may be derived from each other, or are
     chosen between, are taken for one; one made of a number may lead into any array."""
-    groups = _Groups()
+    groups = pointer_groups(func)
     stored: list[Value] = []
     for op in func.walk():
         if isinstance(op, (ops.Store, ops.Atomic)):
             stored.append(op.pointer)
         elif isinstance(op, ops.InlineAsm):
             stored += [v for v in op.args if is_pointer(v.type)]
-        elif isinstance(op, ops.If):
+    written = {groups.find(v) for v in stored}
+    return frozenset(p for p in func.pointer_params() if groups.find(p) in written)
+
+
+def pointer_groups(func: Func) -> PointerGroups:
+    """The pointers that may lead into one array."""
+    groups = PointerGroups()
+    for op in func.walk():
+        if isinstance(op, ops.If):
             groups.join(op.results, yielded(op.then), yielded(op.orelse))
         elif isinstance(op, ops.For):
             groups.join(op.results, op.initial, op.carried, yielded(op.body))
@@ -28,11 +36,10 @@ def written_params(func: Func) -> frozenset[Value]:
             made = isinstance(op, ops.Bitcast) and not is_pointer(op.source.type)
             for value in func.pointer_params() if made else op.operands:
                 groups.join(op.results, (value,))
-    written = {groups.find(v) for v in stored}
-    return frozenset(p for p in func.pointer_params() if groups.find(p) in written)
+    return groups
 
 
-class _Groups:
+class PointerGroups:
     """Disjoint sets of values."""
 
     def __init__(self) -> None:

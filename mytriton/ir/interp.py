@@ -213,7 +213,7 @@ def explain(
     units: Sequence[SourceUnit] = (),
 ) -> str:
     """The sentence for an access outside an array."""
-    where = _where(op, units)
+    where = place_of(op, units)
     pointer = element_of(op.operands[0].type)
     assert isinstance(pointer, PointerType)
     if error.parameter == ANY_BASE:
@@ -228,12 +228,13 @@ def explain(
 def failure(op: Op, error: AssertionFailed, program: tuple[int, int, int], units: Sequence[SourceUnit] = ()) -> str:
     """The sentence for an assertion that does not hold."""
     assert isinstance(op, ops.Assert)
-    where = _where(op, units)
+    where = place_of(op, units)
     lane = f"lane {error.position} of " if shape_of(op.condition.type) else ""
     return f"{where + ': ' if where else ''}assertion failed in {lane}program {program}: {op.message}"
 
 
-def _where(op: Op, units: Sequence[SourceUnit]) -> str:
+def place_of(op: Op, units: Sequence[SourceUnit]) -> str:
+    """Where an operation stands, for people."""
     where = location(op.span, units)
     if not where and op.span is not None:
         where = f"line {op.span.line} of the kernel, column {op.span.column}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from mytriton.backends.base import Launcher, no_assembly
+from mytriton.backends.cpu.checked import checked
 from mytriton.backends.cpu.dots import SCHEDULES
 from mytriton.backends.cpu.emit import SUPPORTED, Emitted, emit
 from mytriton.backends.cpu.jit import Code
@@ -84,7 +85,7 @@ class CpuBackend:
     def lower(self, func: Func, target: Target) -> Iterator[Stage]:
         """`cpu/emit`, one stage a pass, LLVM IR, that optimized, and `asm`, whose artifact is the executable `Code`."""
         with Clock() as clock:
-            emitted = emit(func, target)
+            emitted = emit(checked(func) if target.check_bounds else func, target)
         reason = mlir_available()
         if reason is not None:
             text = "\n".join(line.text for line in emitted.lines)
@@ -103,7 +104,7 @@ class CpuBackend:
             yield stage
             if stage.ok:
                 yield optimized("opt", lambda: _optimized(stage.artifact, run))
-                yield self._asm(run, func, emitted)
+                yield self._asm(run, func, emitted, target.check_bounds)
 
     def _llvm(self, run: ModuleRun) -> Stage:
         stage = Stage("llvm", "text", "llvm")
@@ -118,13 +119,13 @@ class CpuBackend:
         stage.seconds = clock.seconds
         return stage
 
-    def _asm(self, run: ModuleRun, func: Func, emitted: Emitted) -> Stage:
+    def _asm(self, run: ModuleRun, func: Func, emitted: Emitted, bounds: bool) -> Stage:
         stage = Stage("asm", "text", "asm")
         with Clock() as clock:
             error = ""
             with run.context, native_stderr() as stderr:
                 try:
-                    stage.artifact = Code(run.module, func, emitted)
+                    stage.artifact = Code(run.module, func, emitted, bounds)
                 except RuntimeError as raised:
                     error = str(raised)
         stage.seconds = clock.seconds

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mytriton.backends.cpu.checked import Inside
 from mytriton.diagnostics import LaunchError
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import DTYPES, Array
@@ -36,8 +37,12 @@ class Feedback:
         """Raise `LaunchError` if an assertion has left its number in the memory of a call."""
         number, program, lane = (ctypes.c_int64 * 3).from_buffer(memory)
         if number:
-            failed = interp.AssertionFailed(lane)
-            raise LaunchError(interp.failure(self.assertions[number - 1], failed, _position(program, grid), units))
+            op, position = self.assertions[number - 1], _position(program, grid)
+            if isinstance(op, Inside):
+                where = interp.place_of(op, units)
+                found = f"{op.message}, lane {lane} of program {position}, in `{op.text}`"
+                raise LaunchError(f"{where + ': ' if where else ''}{found}")
+            raise LaunchError(interp.failure(op, interp.AssertionFailed(lane), position, units))
 
     def printer(self, grid: Grid) -> Printer:
         """A printer for one launch."""

@@ -47,9 +47,9 @@ _ELEMENTS_PER_THREAD = 1 << 18
 class Code:
     """The code of one kernel. Safe to call from several threads."""
 
-    def __init__(self, module: Any, func: Func, emitted: Emitted) -> None:
-        """Compile the module that was `emitted`, which by now holds only the LLVM dialect; raises RuntimeError if LLVM
-        refuses it."""
+    def __init__(self, module: Any, func: Func, emitted: Emitted, bounds: bool = False) -> None:
+        """Compile the module that was `emitted`, which by now holds only the LLVM dialect; it takes the `bounds` of all
+        arrays if it checks them. Raises RuntimeError if LLVM refuses it."""
         from mlir.execution_engine import ExecutionEngine
 
         self._name = func.name
@@ -71,10 +71,14 @@ class Code:
                 info = func.info.get(param.id)
                 self._encoders.append(_number_encoder(param.id, element, info or ParamInfo()))
                 slots += _SLOTS[element.name]
+        self._bounded = [n for n, p in enumerate(func.params) if bounds and isinstance(p.type, PointerType)]
+        slots += "qq" * len(self._bounded)
         # What `emit.EXTRA` lists: scratch memory, first and last program, and the grid; then memory for a failure, and
         # the function that prints.
         extra = "Qqqqqq" + "Q" * bool(self._feedback.assertions) + "Q" * bool(self._feedback.prints)
-        self._frame = _Frame(struct.Struct(slots + extra), len(func.params) + len(extra), emitted.scratch_bytes)
+        self._frame = _Frame(
+            struct.Struct(slots + extra), len(func.params) + 2 * len(self._bounded) + len(extra), emitted.scratch_bytes
+        )
 
     def object_file(self) -> bytes:
         """The object file that is executed."""
@@ -92,6 +96,8 @@ class Code:
             if not 0 <= extent <= MAX_GRID_X:
                 raise LaunchError(f"grid extent {extent} along axis {axis} is outside 0..{MAX_GRID_X}")
         values = [encode(arg) for encode, arg in zip(self._encoders, args, strict=True)]
+        for number in self._bounded:
+            values += _bounds(host_array(args[number]))
         programs = grid[0] * grid[1] * grid[2]
         parts = min(threads(), programs, programs * self._elements // _ELEMENTS_PER_THREAD)
         if parts < 2 or self._feedback.prints:  # what is printed keeps its order
@@ -173,6 +179,15 @@ def _array_encoder(name: str, element: ScalarType, written: bool) -> Callable[[A
         return address_of(array)
 
     return encode
+
+
+def _bounds(array: Any) -> tuple[int, int]:
+    """The lowest address of an array's elements, and the first above them."""
+    start = address_of(array)
+    if not array.size:
+        return start, start
+    steps = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True)]
+    return start + sum(s for s in steps if s < 0), start + sum(s for s in steps if s > 0) + array.itemsize
 
 
 def _number_encoder(name: str, element: ScalarType, known: ParamInfo) -> Callable[[Any], Any]:
