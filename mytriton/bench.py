@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 
 from mytriton import backends
 from mytriton.compile import SHARED
@@ -23,7 +24,8 @@ from mytriton.work import Work, count_work
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The samples of an example on a backend, what a launch has to do, and what the device could do at most."""
+    """The samples of an example on a backend, what a launch has to do, and what the device could do at most. `warm` are
+    samples with what the launch before left in the L2 cache of a GPU, which `samples` begin without."""
 
     label: str
     backend: str
@@ -31,12 +33,15 @@ class Bench:
     samples: Samples
     work: Work
     peak: Peak
+    warm: Samples | None = None
 
     def __str__(self) -> str:
-        low, median, high = (f"{1e6 * self.samples.quantile(q):.1f} us" for q in (0.1, 0.5, 0.9))
+        low, median, high = (f"{1e6 * self.samples.quantile(q):.1f} us" for q in (0.2, 0.5, 0.8))
+        warm = f", {1e6 * self.warm.median:.1f} us with a warm cache" if self.warm is not None else ""
         return (
             f"{self.label} on {self.backend} ({self.device}): median {median} of {len(self.samples.seconds)} runs, "
-            f"p10 to p90 {low} to {high}, {self.bandwidth / 1e9:.3g} GB/s, {self.flop_rate / 1e9:.3g} GFLOP/s"
+            f"p20 to p80 {low} to {high}{warm}, {_rate(self.bandwidth, self.peak.bandwidth, 'GB/s')}, "
+            f"{_rate(self.flop_rate, self.peak_flops, 'GFLOP/s')}"
         )
 
     @property
@@ -80,10 +85,11 @@ def bench_example(
     arguments = [passed[name] for name, _, _ in ready.launch.compilation.specialization.params]
     work = count_work(optimized, arguments, ready.launch.grid, lambda *count: told("programs counted", *count))
     peak = peak_of(target.backend)
-    samples = measure(
-        ready.start, timer_of(target.backend), budget=seconds, progress=lambda *count: told("runs", *count)
-    )
-    return Bench(case.label, target.backend, ready.device, samples, work, peak)
+    runs = partial(told, "runs")
+    samples, warm = measure(ready.start, timer_of(target.backend), budget=seconds, progress=runs), None
+    if ready.on_gpu:
+        warm = measure(ready.start, timer_of(target.backend, warm=True), budget=seconds / 4, progress=runs)
+    return Bench(case.label, target.backend, ready.device, samples, work, peak, warm)
 
 
 def tune_example(kernel: JITFunction, case: ExampleCase, target: Target, *, progress: Progress | None = None) -> Tuning:
@@ -101,10 +107,14 @@ def tune_example(kernel: JITFunction, case: ExampleCase, target: Target, *, prog
     return kernel.tune(example.grid, progress=progress, **placed(given, target))
 
 
-def timer_of(backend: str) -> Timer:
-    """The clock of what runs a backend."""
+def timer_of(backend: str, *, warm: bool = False) -> Timer:
+    """The clock of what runs a backend; `warm`: with a GPU's caches as the run before left them, as the host's are."""
     if backend not in ("cuda", "mlir"):
         return WallClock()
     from mytriton.backends.nvidia.events import Events
 
-    return Events()
+    return Events(warm=warm)
+
+
+def _rate(rate: float, peak: float | None, unit: str) -> str:
+    return f"{rate / 1e9:.3g} {unit}" + (f" ({rate / peak:.0%} of the limit)" if peak and rate else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ from mytriton.bench import Bench
 from mytriton.ir.core import Func
 from mytriton.roofline import Peak, gpu_peak, host_peak
 from mytriton.running import DeviceArray, ReadyExample
-from mytriton.testing import Samples, WallClock, do_bench, measure
+from mytriton.testing import Samples, WallClock, do_bench, in_turn, measure
 from mytriton.work import Work, count_work
 from tests.running import runner
 
@@ -176,8 +177,11 @@ def test_rates_follow_from_the_median() -> None:
     assert bench.flop_rate == pytest.approx(2e8)
     assert bench.peak_flops == 2e9, "most are of f64"
     assert str(bench) == (
-        "add() on cpu (CPU): median 2.0 us of 3 runs, p10 to p90 1.2 us to 2.8 us, 4 GB/s, 0.2 GFLOP/s"
+        "add() on cpu (CPU): median 2.0 us of 3 runs, p20 to p80 1.4 us to 2.6 us, 4 GB/s (40% of the limit), "
+        "0.2 GFLOP/s (10% of the limit)"
     )
+    warm = dataclasses.replace(bench, warm=Samples((1e-6,), ""), peak=Peak(1e10))
+    assert ", 1.0 us with a warm cache, 4 GB/s (40% of the limit), 0.2 GFLOP/s" in str(warm)
     assert "1e-06" not in repr(bench), "as many as there were runs"
 
 
@@ -241,6 +245,34 @@ def test_events_are_around_each_launch_and_the_cache_is_cleared_before(monkeypat
         *["cuEventDestroy_v2"] * 4,
         "cuMemFree_v2",
     ]
+
+
+def test_a_launch_that_does_not_count_warms_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeDriver()
+    monkeypatch.setattr(driver, "library", lambda: fake)
+    monkeypatch.setattr(driver, "use_device", lambda device: None)
+    monkeypatch.setattr(events, "attribute", lambda number, device: 200 << 20)
+    timer = events.Events(warm=True)
+    assert timer.clock == "CUDA events, L2 cleared (400 MB), and a run that does not count, before each run"
+    timer.batch(lambda: fake.calls.append("launch"), 1)
+    first = fake.calls.index("cuMemsetD8Async")
+    assert fake.calls[first : first + 5] == ["cuMemsetD8Async", "launch", "cuEventRecord", "launch", "cuEventRecord"]
+
+
+def test_calls_are_timed_in_turn_after_some_that_do_not_count() -> None:
+    called: list[str] = []
+
+    class Clock:
+        clock = "counted"
+
+        def batch(self, call: Callable[[], object], count: int) -> list[float]:
+            return [float(call() is None) * len(called) for _ in range(count)]
+
+    found = in_turn({"a": lambda: called.append("a"), "b": lambda: called.append("b")}, Clock(), rounds=20)
+    assert called == ["a", "b"] * (2 * (10 + 10))
+    assert found["a"].seconds[:2] == (21.0, 23.0) and found["b"].seconds[0] == 22.0
+    assert [len(samples.seconds) for samples in found.values()] == [20, 20]
+    assert in_turn({}, Clock()) == {}
 
 
 def test_a_gpu_s_limits_follow_from_its_attributes(monkeypatch: pytest.MonkeyPatch) -> None:

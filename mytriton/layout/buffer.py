@@ -9,7 +9,7 @@ from mytriton.ir.core import Op, Value
 from mytriton.layout.dots import dot_plan, factor_bytes
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.routes import round_elements, round_registers
+from mytriton.layout.routes import parts, reduction, round_elements, round_registers
 from mytriton.records import dataclass
 from mytriton.types import PointerType, element_of
 
@@ -38,7 +38,7 @@ def rounds(op: Op, layouts: Mapping[Value, Layout]) -> Rounds | None:
         size = round_elements(layout, unit)
         return Rounds(size, layout.size // size, size * unit)
     if isinstance(op, PartialReduce) and op.across == "warps":
-        size = round_registers(layout, unit)
-        threads = 1 << len(layout.lane) + len(layout.warp)
-        return Rounds(size, layout.registers // size, size * threads * unit)
+        places = parts(layout, reduction(layout, op.axis, op.bits, op.across).combined).count
+        size = round_registers(layout, places, unit)
+        return Rounds(size, layout.registers // size, size * places * unit)
     return None

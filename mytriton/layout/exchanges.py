@@ -16,13 +16,13 @@ from mytriton.layout.routes import (
     BitMap,
     gathered_unit,
     number,
+    parts,
     picked,
     picked_flip,
     reduction,
     round_elements,
     round_registers,
     route,
-    subsets,
 )
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.layout.swizzle import conversion
@@ -134,15 +134,17 @@ def _reduce(op: PartialReduce, rows: Array, source: Layout, warp: int, buffer: B
         for mask in reversed(step.combined):
             rows = _combine(op, np.stack([rows, rows[:, np.arange(LANES) ^ mask]]))
         return rows
-    warps = 1 << len(source.warp)
-    count = round_registers(source, buffer.bytes_of(rows.dtype))
-    cells = buffer.of(rows.dtype)[: count * warps * LANES].reshape(count, warps, LANES)
-    others = [warp & ~sum(step.combined) | offset for offset in subsets(step.combined)]
+    places = parts(source, step.combined)
+    count = round_registers(source, places.count, buffer.bytes_of(rows.dtype))
+    cells = buffer.of(rows.dtype)[: count * places.count].reshape(count, places.count)
+    threads, writers = warp * LANES + np.arange(LANES), owner_lanes(source, warp)
+    written, read = bits_of(places.write, threads)[writers], bits_of(places.read, threads)
+    others = np.arange(1 << len(step.combined))[:, None] + read
     done = []
     for start in range(0, source.registers, count):
         if start:
             yield op
-        cells[:, warp] = rows[start : start + count]
+        cells[:, written] = rows[start : start + count, writers]
         yield op
         done.append(_combine(op, np.moveaxis(cells[:, others], 1, 0)))
     return np.concatenate(done)

@@ -77,9 +77,9 @@ class Exchange:
     - A conversion, `Pick` or `Gather`: the element at position p of the source stands at p, that of a conversion where
       `swizzle.conversion` has it. Round k is about the positions [k * n, (k + 1) * n), for n = `round_elements`; of
       copies, the one whose free bits are 0 is written.
-    - A reduction: register r of thread t stands at (r % n) * threads + t. Round k is about registers
-      [k * n, (k + 1) * n), for n = `round_registers`. A thread reads what the threads of its lane hold whose warp
-      numbers differ in `Reduction.combined` only.
+    - A reduction: register r of a thread stands at (r % n) * count + the place that `routes.parts` gives. Round k is
+      about registers [k * n, (k + 1) * n), for n = `round_registers`; of copies, the one whose free bits are 0 is
+      written.
     - A product: as `dots.dot_plan` has it; of copies of a factor, the one whose free bits are 0 is written. `acc` has
       the layout of the result, and each thread adds the products of one step after the other to its elements; or its
       warp does by tensor cores, from fragments (`mma.fragments`), or four do (`warpgroup.matrices`).

@@ -70,6 +70,28 @@ def reduction(source: Layout, axis: int, bits: int, across: str) -> Reduction:
     return Reduction(kept, combined)
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Where one register of all threads stands in shared memory for a reduction across warps: `count` places. What is
+    combined is side by side, and copies have no place of their own. From the bits of a thread's number: `write` to the
+    place of what it holds, if it is the one of the copies that writes, and `read` to the first of the places whose
+    elements it combines, 2**k for k `combined` bits."""
+
+    write: BitMap
+    read: BitMap
+    count: int
+
+
+def parts(source: Layout, combined: Sequence[int]) -> Parts:
+    """The places for a block in layout `source`, whose warps are combined by the bits `combined` of their numbers."""
+    entries, first = source.lane + source.warp, len(source.lane)
+    together = [bit for bit in range(first, len(entries)) if 1 << bit - first in combined]
+    others = [bit for bit, entry in enumerate(entries) if entry and bit not in together]
+    places = {bit: 1 << i for i, bit in enumerate([*together, *others])}
+    write = tuple(places.get(bit, 0) for bit in range(len(entries)))
+    return Parts(write, tuple(0 if bit in together else mask for bit, mask in enumerate(write)), 1 << len(places))
+
+
 def subsets(masks: Sequence[int]) -> list[int]:
     """All combinations of disjoint masks, in counting order: the first mask counts fastest."""
     found = [0]
@@ -161,7 +183,6 @@ def round_elements(layout: Layout, element_bytes: int) -> int:
     return min(layout.size, SHARED_BYTES // element_bytes)
 
 
-def round_registers(layout: Layout, element_bytes: int) -> int:
-    """How many registers of each thread one round of a reduction across warps combines."""
-    threads = 1 << len(layout.lane) + len(layout.warp)
-    return min(layout.registers, SHARED_BYTES // (threads * element_bytes))
+def round_registers(layout: Layout, places: int, element_bytes: int) -> int:
+    """How many registers of each thread one round of a reduction across warps combines, at `Parts.count` places."""
+    return min(layout.registers, SHARED_BYTES // (places * element_bytes))

@@ -48,7 +48,7 @@ def test_code_of_a_softmax() -> None:
     assert ".shared .align 16" in ptx
     linked = link(ptx, "sm_90")
     assert linked.resources["stack"] == linked.resources["spill_stores"] == 0
-    assert linked.resources["shared"] == 4 * 128 * 4
+    assert linked.resources["shared"] == 4 * 4 * 4
 
 
 @pytest.mark.parametrize("abi", ["pointer", "memref"])

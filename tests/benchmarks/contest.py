@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mytriton.testing import Samples, Timer
+from mytriton.testing import Samples, Timer, in_turn
 
 Call = Callable[[], object]
-#: So many launches of a batch at least do not count.
-_FIRST = 20
 
 
 @dataclass
@@ -67,14 +64,3 @@ class Row:
             spread = f"{samples.quantile(0.2) * 1e6:.1f} to {samples.quantile(0.8) * 1e6:.1f}"
             ratios = "".join(f"{best[base][1].median / samples.median:16.3f}" for base in bases)
             print(f"  {name:34} {self.amount / samples.median / scale:8.1f} {spread:>18}{ratios}", flush=True)
-
-
-def in_turn(calls: Mapping[tuple[str, str], Call], timer: Timer, rounds: int) -> dict[tuple[str, str], Samples]:
-    """Time each call once a round, so that a drift of the clocks meets all alike. Ten rounds are queued at once; of
-    these the first do not count: a GPU that has waited is slow for its first millisecond (H200: by 6 percent)."""
-    turn = itertools.cycle(calls.values())
-    seconds: list[float] = []
-    ignored = -(-_FIRST // max(1, len(calls))) * len(calls)
-    for _ in range(0, rounds if calls else 0, 10):
-        seconds += timer.batch(lambda: next(turn)(), ignored + 10 * len(calls))[ignored:]
-    return {key: Samples(tuple(seconds[i :: len(calls)]), timer.clock) for i, key in enumerate(calls)}

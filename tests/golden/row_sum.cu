@@ -3,7 +3,7 @@ template <int N, class T, class M, class O> __device__ __forceinline__ void mt_l
 
 extern "C" __global__ void __launch_bounds__(128)
 row_sum(float* x, float* out, int stride, int n) {
-    __shared__ __align__(16) unsigned char mt_shared[512];
+    __shared__ __align__(16) unsigned char mt_shared[16];
     int row = blockIdx.x;
     int v1 = (unsigned)row * stride;
     float* start = x + v1;
@@ -45,12 +45,14 @@ row_sum(float* x, float* out, int stride, int n) {
         v15 = v15 + __shfl_xor_sync(0xffffffffu, v15, lane);
     }
     float* v16_parts = (float*)mt_shared;
-    v16_parts[threadIdx.x] = v15;
+    if ((threadIdx.x & 31) == 0) {
+        v16_parts[threadIdx.x >> 5] = v15;
+    }
     __syncthreads();
     float v16_tree[2];
     #pragma unroll
     for (int part = 0; part < 2; ++part) {
-        v16_tree[part] = v16_parts[(threadIdx.x & 31) + part * 32] + v16_parts[(threadIdx.x & 31) + part * 32 + 64];
+        v16_tree[part] = v16_parts[part] + v16_parts[part + 2];
     }
     float v16 = v16_tree[0] + v16_tree[1];
     if (threadIdx.x == 0) {

@@ -1,6 +1,6 @@
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    gpu.func @row_sum(%x: !llvm.ptr<1> {llvm.align = 16 : i64}, %out: !llvm.ptr<1> {llvm.align = 16 : i64}, %stride: i32, %n: i32) workgroup(%shared: memref<256xi8, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel attributes {nvvm.reqntid = array<i32: 64>} {
+    gpu.func @row_sum(%x: !llvm.ptr<1> {llvm.align = 16 : i64}, %out: !llvm.ptr<1> {llvm.align = 16 : i64}, %stride: i32, %n: i32) workgroup(%shared: memref<8xi8, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel attributes {nvvm.reqntid = array<i32: 64>} {
       %bid_x = gpu.block_id x
       %tid_x = gpu.thread_id x
       %block_id_x = arith.index_cast %bid_x : index to i32
@@ -63,18 +63,26 @@ module attributes {gpu.container_module} {
       %v15_part3 = arith.addf %v15_part2, %v15_lane2_0 : f32
       %v15_lane1_0, %v15_lane1_0_valid = gpu.shuffle xor %v15_part3, %c_i32_1, %c_i32_32 : f32
       %v15 = arith.addf %v15_part3, %v15_lane1_0 : f32
-      %c_index_0 = arith.constant 0 : index
-      %shared_f32 = memref.view %shared[%c_index_0][] : memref<256xi8, #gpu.address_space<workgroup>> to memref<64xf32, #gpu.address_space<workgroup>>
-      %thread_id_x_index = arith.index_cast %thread_id_x : i32 to index
-      memref.store %v15, %shared_f32[%thread_id_x_index] : memref<64xf32, #gpu.address_space<workgroup>>
-      gpu.barrier
+      %to16_bits = arith.andi %thread_id_x, %c_i32_32 : i32
+      %c_i32_5 = arith.constant 5 : i32
+      %to16 = arith.shrui %to16_bits, %c_i32_5 : i32
       %c_i32_31 = arith.constant 31 : i32
-      %from16 = arith.andi %thread_id_x, %c_i32_31 : i32
-      %from16_plus32 = arith.addi %from16, %c_i32_32 : i32
-      %from16_index = arith.index_cast %from16 : i32 to index
-      %v16_warp0 = memref.load %shared_f32[%from16_index] : memref<64xf32, #gpu.address_space<workgroup>>
-      %from16_plus32_index = arith.index_cast %from16_plus32 : i32 to index
-      %v16_warp1 = memref.load %shared_f32[%from16_plus32_index] : memref<64xf32, #gpu.address_space<workgroup>>
+      %owner2_bits = arith.andi %thread_id_x, %c_i32_31 : i32
+      %owner2 = arith.cmpi eq, %owner2_bits, %c_i32_0 : i32
+      scf.if %owner2 {
+        %c_index_0 = arith.constant 0 : index
+        %shared_f32 = memref.view %shared[%c_index_0][] : memref<8xi8, #gpu.address_space<workgroup>> to memref<2xf32, #gpu.address_space<workgroup>>
+        %to16_index = arith.index_cast %to16 : i32 to index
+        memref.store %v15, %shared_f32[%to16_index] : memref<2xf32, #gpu.address_space<workgroup>>
+      }
+      gpu.barrier
+      %c_i32_0_plus1 = arith.addi %c_i32_0, %c_i32_1 : i32
+      %c_index_0 = arith.constant 0 : index
+      %shared_f32 = memref.view %shared[%c_index_0][] : memref<8xi8, #gpu.address_space<workgroup>> to memref<2xf32, #gpu.address_space<workgroup>>
+      %c_i32_0_index = arith.index_cast %c_i32_0 : i32 to index
+      %v16_warp0 = memref.load %shared_f32[%c_i32_0_index] : memref<2xf32, #gpu.address_space<workgroup>>
+      %c_i32_0_plus1_index = arith.index_cast %c_i32_0_plus1 : i32 to index
+      %v16_warp1 = memref.load %shared_f32[%c_i32_0_plus1_index] : memref<2xf32, #gpu.address_space<workgroup>>
       %v16 = arith.addf %v16_warp0, %v16_warp1 : f32
       %owner1 = arith.cmpi ult, %thread_id_x, %c_i32_1 : i32
       scf.if %owner1 {

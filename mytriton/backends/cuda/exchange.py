@@ -21,7 +21,7 @@ from mytriton.layout.buffer import Rounds, rounds
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, Finish, PartialReduce
 from mytriton.layout.program import Exchange, Exchanged
-from mytriton.layout.routes import BitMap, Reduction, gathered_unit, number, picked, picked_flip, reduction, route
+from mytriton.layout.routes import BitMap, Reduction, gathered_unit, parts, picked, picked_flip, reduction, route
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
 from mytriton.records import dataclass
 from mytriton.types import element_of, is_pointer
@@ -144,25 +144,21 @@ class Exchanges(Section):
     def _warps(self, exchange: Exchange, op: PartialReduce, layout: Layout, plan: Reduction) -> None:
         way = rounds(op, self._facts.laid_out.layouts)
         assert way is not None
-        threads = self._facts.target.threads
-        combined = sum(plan.combined) << 5
-        others = bits("threadIdx.x", [(1 << i) & ~combined for i in range(threads.bit_length() - 1)])
-        row = _times("r", threads) if way.size > 1 else ""
+        places = parts(layout, plan.combined)
+        row = _times("r", places.count) if way.size > 1 else ""
         buffer = self._buffer(op, "parts")
-        thread = tuple(mask << 5 for mask in plan.combined)  # of the first lane of each warp
 
         def read(of: str, low: BitMap, n: int) -> str:
-            other = bits(of, [number(thread, mask) for mask in low])
-            return f"{buffer}[{plus(others, other, str(number(thread, n)), row)}]"
+            return f"{buffer}[{plus(bits('threadIdx.x', places.read), bits(of, low), str(n), row)}]"
 
         with self._each_round(way, exchange.barrier) as register:
-            with self._writer.loop(way.size):
-                own = plus("threadIdx.x", row)
+            with self._under(owner(layout, self._facts.target.threads)), self._writer.loop(way.size):
+                own = without_parentheses(plus(bits("threadIdx.x", places.write), row))
                 self._writer.line(f"{buffer}[{own}] = {self._element(op.source, register)};")
             self._writer.line("__syncthreads();")
             with self._writer.loop(way.size):
-                count = 1 << len(thread)
-                last = self._tree(op, [1 << i for i in range(len(thread))], count, read, "part")
+                count = 1 << len(plan.combined)
+                last = self._tree(op, [1 << i for i in range(len(plan.combined))], count, read, "part")
                 self._set(op.result, last, register)
 
     def _sides(self, op: Convert | ops.Pick | ops.Gather) -> tuple[Layout, Layout, int]:

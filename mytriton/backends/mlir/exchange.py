@@ -187,8 +187,7 @@ class Exchanges:
         element = _element(op)
 
         def send(register: str, slot: str) -> None:
-            # Of copies, one is written. (Those of a reduction have slots of their own.)
-            owner = self._positions.owner(self._layouts[op.source]) if isinstance(op, Convert) else None
+            owner = self._positions.owner(self._layouts[op.source])  # of copies, one is written
             with self._text.region(f"scf.if {owner}") if owner else nullcontext():
                 self._shared.put(slot, self._source(op, register), element)
 

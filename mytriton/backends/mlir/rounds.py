@@ -10,7 +10,7 @@ from mytriton.ir.core import Value
 from mytriton.layout.dots import mapped
 from mytriton.layout.layout import Layout
 from mytriton.layout.ops import Convert, PartialReduce
-from mytriton.layout.routes import BitMap, reduction, round_elements, round_registers, subsets
+from mytriton.layout.routes import BitMap, parts, reduction, round_elements, round_registers
 from mytriton.layout.swizzle import conversion
 from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of
@@ -82,15 +82,13 @@ def _conversion(have: Layout, want: Layout, element_bytes: int) -> Plan:
 
 def _reduction(layout: Layout, op: PartialReduce) -> Plan:
     combined = reduction(layout, op.axis, op.bits, op.across).combined
-    each, threads = round_registers(layout, exchanged_bytes(op)), 1 << len(layout.lane + layout.warp)
-    others = tuple(warp << len(layout.lane) for warp in combined)
+    places = parts(layout, combined)
+    each = round_registers(layout, places.count, exchanged_bytes(op))
     rounds = layout.registers // each
     fixed = tuple(each * turn for turn in _bits(rounds))
-    register = tuple(threads * bit if bit < each else 0 for bit in _bits(layout.registers))
-    own = _bits(threads)
-    write = Side(_bits(each), fixed, own, register, ())
-    read = Side(_bits(each), fixed, tuple(0 if bit in others else bit for bit in own), register, ())
-    return Plan(rounds, each * threads, write, read, tuple(subsets(others)))
+    register = tuple(places.count * bit if bit < each else 0 for bit in _bits(layout.registers))
+    write, read = (Side(_bits(each), fixed, of, register, ()) for of in (places.write, places.read))
+    return Plan(rounds, each * places.count, write, read, tuple(range(1 << len(combined))))
 
 
 def _bits(extent: int) -> BitMap:

@@ -15,12 +15,14 @@ _LEAST = 256 << 20
 
 
 class Events:
-    """Times launches on a stream of a device. Before each, twice the L2 cache is cleared, or 256 MB if that is more."""
+    """Times launches on a stream of a device. Before each, twice the L2 cache is cleared, or 256 MB if that is more; if
+    `warm`, a launch that does not count comes between, and leaves its data in the cache."""
 
-    def __init__(self, device: int = 0, stream: int = 0) -> None:
-        self._device, self._stream = device, ctypes.c_void_p(stream)
+    def __init__(self, device: int = 0, stream: int = 0, *, warm: bool = False) -> None:
+        self._device, self._stream, self._warm = device, ctypes.c_void_p(stream), warm
         self._bytes = max(_LEAST, 2 * attribute(_L2_CACHE_SIZE, device))
-        self.clock = f"CUDA events, L2 cleared ({self._bytes >> 20} MB) before each run"
+        between = ", and a run that does not count," if warm else ""
+        self.clock = f"CUDA events, L2 cleared ({self._bytes >> 20} MB){between} before each run"
 
     def batch(self, call: Callable[[], object], count: int) -> list[float]:
         """Queue `count` launches, wait for all, and read the clock of each."""
@@ -32,6 +34,8 @@ class Events:
                     cuda.cuMemsetD8Async(memory, ctypes.c_ubyte(0), ctypes.c_size_t(self._bytes), self._stream),
                     "clearing the cache",
                 )
+                if self._warm:
+                    call()
                 check(cuda.cuEventRecord(start, self._stream), "reading the GPU's clock")
                 call()
                 check(cuda.cuEventRecord(end, self._stream), "reading the GPU's clock")
