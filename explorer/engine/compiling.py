@@ -193,12 +193,16 @@ class Worker:
         # MLIR keeps bytecode and prints from it, LLVM IR too; what was emitted is text already.
         is_text = stage.kind == "text" and (stage.language not in ("mlir", "llvm") or stage.name.endswith("/emit"))
         later = stage.ok and not is_text and shown is not None and stage.name not in shown
+        more = tuple(diagnostic_view(finding, units, path) for finding in about.beside(stage))
+
+        def view(pending: bool) -> StageView:
+            made = _view(stage, units, path, cached, pending)
+            return replace(made, diagnostics=(*made.diagnostics, *more))
+
         if later:
-            self._pending.append((backend, stage, lambda: _view(stage, units, path, cached)))
-        view = _view(stage, units, path, cached, later)
-        if about.guessed is not None and stage.name == "source":
-            view = replace(view, diagnostics=(*view.diagnostics, diagnostic_view(about.guessed, units, path)))
-        self._channel.send(m.StageFinished(job.generation, backend, view), hold=True)  # what is entered next follows
+            self._pending.append((backend, stage, lambda: view(False)))
+        # What is entered next follows.
+        self._channel.send(m.StageFinished(job.generation, backend, view(later)), hold=True)
 
 
 def _through(planned: Sequence[str], until: str) -> Sequence[str]:

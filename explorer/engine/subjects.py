@@ -22,7 +22,7 @@ from mytriton.keys import code_key
 from mytriton.records import dataclass
 from mytriton.source import SourceUnit
 from mytriton.specialize import Specialization
-from mytriton.stage import Compilation
+from mytriton.stage import Compilation, Stage
 from mytriton.target import Target
 
 #: Compilations kept, so that what is typed and taken back, and every edit outside the kernel, costs nothing.
@@ -48,6 +48,16 @@ class Subject:
     kernel: Kernel | None = None
     passes: tuple[str, ...] = ()
     guessed: Diagnostic | None = None
+
+    def beside(self, stage: Stage) -> tuple[Diagnostic, ...]:
+        """What is to be said of a stage that it does not say itself: of the source that types were guessed, of the last
+        one what a backend without stages of its own refuses."""
+        if stage.name == "source" and self.guessed is not None:
+            return (self.guessed,)
+        if stage.ok and stage.name == self.compilation.planned[-1]:
+            failed = self.compilation.run().failed
+            return failed.diagnostics if failed is not None and failed.name not in self.compilation.planned else ()
+        return ()
 
 
 class Subjects:

@@ -70,3 +70,19 @@ def test_a_mistake_in_a_helper_stands_at_the_line_of_the_helper() -> None:
     (finding,) = stages["ssa"].diagnostics
     assert (finding.path, finding.line, finding.column) == ("file.py", 6, 16)
     assert "called from file.py:10:17" in finding.rendered
+
+
+def test_a_backend_without_stages_says_at_once_what_it_does_not_run() -> None:
+    channel = Sent()
+    worker = Worker(channel)  # type: ignore[arg-type]
+    text = TEXT.replace(
+        "twice(tl.load(x))", 'tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [3], tl.int32, True, 1)'
+    )
+    for _ in range(2):  # the second time from what is kept
+        stages = compiled(worker, channel, text)
+        last = stages["opt/dce"]
+        assert last.ok and [line.text for line in last.lines]
+        (finding,) = last.diagnostics
+        assert finding.message.startswith("the interp backend runs no inline assembly")
+        assert finding.line == text[: text.index("tl.inline_asm")].count("\n") + 1
+        assert [m_.ok for m_ in channel.messages if isinstance(m_, m.CompileFinished)] == [False]
