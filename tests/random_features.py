@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from math import prod
 
-from tests.random_expressions import BITS, FLOATS, Expr
+from tests.random_expressions import BITS, DTYPES, FLOATS, Expr
 from tests.random_shapes import ShapeWriter
 
 #: The types of factors, and in what their products are added up.
@@ -18,7 +18,7 @@ class FeatureWriter(ShapeWriter):
 
     def feature(self) -> None:
         """One of them."""
-        kinds = [self.product, self.product, self.halves, self.lookup, self.map, self.scan, self.window]
+        kinds = [self.product, self.product, self.halves, self.lookup, self.map, self.scan, self.window, self.pointer]
         self.pick(kinds if self.ordered else [*kinds, self.update])()
 
     # --- products -----------------------------------------------------------------------------------------------------
@@ -155,6 +155,24 @@ class FeatureWriter(ShapeWriter):
         else:
             call = f"tl.atomic_{kind}({array} + {self.offs}, {value}{mask})"
         self.fresh(Expr(call, type_))
+
+    def pointer(self) -> None:
+        """Addresses as numbers: how far they are apart, made into pointers again, and whether there are any."""
+        array = self.pick([a for a, t in self.arrays.items() if t != "int1"])
+        type_, start = self.arrays[array], f"{array}.to(tl.{self.pick(('int64', 'uint64'))})"
+        size = DTYPES[type_].itemsize
+        kind = self.pick(("far", "chosen", "made") if array in self.read_only else ("far", "chosen"))
+        if kind == "far":
+            self.fresh(Expr(f"({self.address(array, self.offs)}).to(tl.int64) - ({start}).to(tl.int64)", "int64"))
+        elif kind == "chosen":
+            value = self.any(block=True)
+            where = self.pick((f"{array} + {self.offs}", f"({start} - {start}).to(tl.pointer_type(tl.{type_}))"))
+            self.fresh(Expr(f"tl.where(({where}).to(tl.int1), {value.text}, {self.like_type(value)})", value.type))
+        else:
+            at = self.pick((self.offs, f"(({self.any('int32', 'uint32', block=True).text}) & {self.size - 1})"))
+            made = f"({start} + {size} * ({at}).to({start}.dtype)).to(tl.pointer_type(tl.{type_}))"
+            here = self.pick((self.mask_name, f"{self.mask_name} & ({made}).to(tl.int1)"))
+            self.fresh(Expr(f"tl.load({made}, mask={here}, other=0)", type_))
 
     def window(self) -> None:
         """Loads through a block pointer or a descriptor that lies partly outside, perhaps carried by a loop."""

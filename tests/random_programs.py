@@ -40,6 +40,11 @@ class ProgramWriter(FeatureWriter):
         a, b = self.any(*INTEGERS, block=False), self.any(*INTEGERS, block=False)
         simple = [f"{a.text} {op} {n}" for op in ("<", ">=", "==", "!=") for n in (0, 1, 7)]
         simple += ["pid == 0", "pid > 0", "t > 1", f"{a.text} % 2 == 0"]
+        if not self.portable and self.chance(0.1):  # whether there is an array: there is
+            array, type_ = self.pick(list(self.arrays.items()))
+            nothing = f"({array}.to(tl.int64) - {array}.to(tl.int64)).to(tl.pointer_type(tl.{type_}))"
+            both = (f"{array} and n > 3", f"{nothing} or {array}")
+            return self.pick((array, f"not {array}", nothing, f"{array} + t", *both))
         if self.chance(0.3):
             simple = [f"{self.reduced(self.any(*INTEGERS, block=True), '').text} > {self.pick((0, 100))}"]
         text = self.pick(simple)
