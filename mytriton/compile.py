@@ -136,7 +136,7 @@ def _run_pass(pass_: Pass, before: Stage) -> Stage:
     with _stage(f"opt/{pass_.name}", "ir", "ssa") as stage:
         result, changes = pass_.run(func)
         if result is not func:
-            verify(result)
+            verify(result, func)
         stage.changes = tuple(changes)
         _record(stage, result, count if result is func else count_ops(result))
         stage.stats["ops before"] = count

@@ -119,7 +119,7 @@ class Op:
         """A copy with some fields changed. Passes make copies by the thousand, and this is a sixth of the cost of
         `dataclasses.replace`, which runs `__init__` again."""
         copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__, **changes)
+        copy.__dict__ = {**self.__dict__, **changes}
         return copy
 
     def with_operands(self, mapping: Mapping[Value, Value], **changes: Any) -> Op:

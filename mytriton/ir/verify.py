@@ -13,19 +13,21 @@ from mytriton.ir.printer import Printer
 _RAW = Printer(Func("", Block((), ()), {}))
 
 
-def verify(func: Func) -> None:
-    """Raise `InternalError`, naming the operation, its place and the reason, unless `func` is well formed.
+def verify(func: Func, before: Func | None = None) -> None:
+    """Raise `InternalError`, naming the operation, its place and the reason, unless `func` is well formed. `before` is
+    one that was verified: the operations that it shares fit their rules.
 
     Ids are unique and below `next_value`/`next_inline`; every operand is defined before it is used, in the same block
     or an enclosing one; every result has the type that its operation's rule gives; a `Yield` ends the block of every
     structured operation, and stands nowhere else.
     """
-    _Verifier(func).block(func.body)
+    _Verifier(func, before).block(func.body)
 
 
 class _Verifier:
-    def __init__(self, func: Func) -> None:
+    def __init__(self, func: Func, before: Func | None) -> None:
         self.func = func
+        self.fitting = set(before.walk()) if before is not None else set[Op]()
         self.ids: set[str] = set()
         self.visible: set[Value] = set()
 
@@ -41,7 +43,8 @@ class _Verifier:
                 if operand not in self.visible:
                     where = "where it is not visible" if operand.id in self.ids else "before it is defined"
                     self._fail(op, f"uses {operand.id} {where}")
-            self._types(op)
+            if op not in self.fitting:
+                self._types(op)
             if op.structured:
                 for region in op.regions:
                     self.block(region, nested=True)

@@ -23,7 +23,7 @@ def lay_out(func: Func, target: Target) -> LaidOut:
     laid_out, pipelined = pipeline(laid_out, rewriter.layouts, target)
     laid_out, begun = overlap(laid_out, rewriter.layouts)
     if laid_out is not func:
-        verify(laid_out)
+        verify(laid_out, func)
     waits = barriers(laid_out, rewriter.layouts, rewriter.reductions)
     printer = Printer(laid_out)
     waiting = [Change("layout", "barrier", "", printer.op(op), op.span, why) for op, why in waits.items()]
