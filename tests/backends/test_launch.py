@@ -79,6 +79,10 @@ class FakeCuda:
         self.attributes = (function, attribute, value)
         return 0 if value <= 227 << 10 else 1
 
+    def cuFuncSetCacheConfig(self, function: int, config: int) -> int:
+        self.config = config
+        return 0
+
     def cuModuleGetFunction(self, function: Any, module: Any, name: bytes) -> int:
         function._obj.value = 1000 + self.current
         return 0
@@ -202,6 +206,7 @@ def test_shared_memory_that_is_asked_for(cuda: FakeCuda) -> None:
     run((1, 1, 1), [])
     assert (cuda.attributes[0].value, *cuda.attributes[1:]) == (1100, 8, 65544)
     assert cuda.launches[0][1] == (1, 1, 1, 128, 1, 1, 65544)
+    assert cuda.config == 1
     run = launch.CubinLauncher(b"cubin", "kernel", [], Target(), shared=300_000)
     with pytest.raises(LaunchError, match="asking for 300000 bytes of shared memory for kernel 'kernel' failed"):
         run((1, 1, 1), [])
