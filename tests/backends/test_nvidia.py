@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,21 @@ def test_tools_come_from_wheels_and_a_cuda_12_driver_prefers_cuda_12(monkeypatch
     monkeypatch.setattr(tools, "probe", lambda: device.Probe("ready", driver=(12, 4)))
     assert tools._majors() == (12, 13)
     assert str(tools._missing("nvrtc")).endswith("pip install 'nvidia-cuda-nvrtc-cu12'")
+
+
+def test_the_assembler_is_looked_for_once_and_beside_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def missing() -> Path:
+        asked.append(threading.current_thread().name)
+        raise ToolMissing("no assembler")
+
+    monkeypatch.setattr(nvjitlink, "assembler_path", missing)
+    nvjitlink.look_early.cache_clear()
+    for _ in range(2):
+        nvjitlink.look_early()
+    for thread in threading.enumerate():
+        if thread.name == "mytriton-assembler":
+            thread.join()
+    assert asked == ["mytriton-assembler"]
+    nvjitlink.look_early.cache_clear()
