@@ -67,7 +67,7 @@ def _find() -> None:
     """Load the code from the disk, or have it compiled; then tell who waits."""
     if os.environ.get("MYTRITON_NATIVE") == "0" or not possible():
         return
-    inputs = [sys.version, *_OPTIONS, *(source.read_text() for source in _SOURCES)]
+    inputs = [sys.version, sys.abiflags, os.uname().machine, *_OPTIONS, *(source.read_text() for source in _SOURCES)]
     entry = cache.Entry("native", inputs, (_compiler() or "",), (__file__,))
     parts = entry.read()
     if parts is not None:
