@@ -16,6 +16,7 @@ from mytriton import (
 )
 from mytriton.locate import locate
 from tests import feature_kernels_assembly
+from tests.feature_kernels_assembly import widths_kernel
 from tests.running import GPU, runner
 
 KERNELS = [k for k in vars(feature_kernels_assembly).values() if isinstance(k, JITFunction)]
@@ -99,3 +100,12 @@ def test_addresses_have_no_memref_form():
     kernel = feature_kernels_assembly.widths_kernel
     with pytest.raises(CompileError, match="this hands addresses to assembly, which the memref form cannot say"):
         kernel.compile("*fp32, *i16, *u8, *fp64, *i32, 64", backend="mlir", abi="memref").stage("ptx")
+
+
+def test_threads_wait_where_several_run_the_assembly_of_an_element() -> None:
+    """Of copies one stores, but all run the assembly: some might do it again after that store."""
+    example = next(case for case in widths_kernel.examples if "block=8" in case.label).build()
+    prepared = widths_kernel.prepare(example.grid, backend="mlir", **example.args, **example.options)
+    waits = [change for change in prepared.compilation.stage("layout").changes if change.rule == "barrier"]
+    found = [change.after for change in waits if change.why == "several threads run the assembly for each element"]
+    assert ["ld.global" in found[0], found[1].startswith("store")] == [True, True]

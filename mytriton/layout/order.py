@@ -6,7 +6,8 @@ which writes:
 
 - to a scalar, by either: it belongs to every lane; each thread loads it for itself, one stores it;
 - to blocks of one size whose layouts differ, or of which the one that is loaded is held in copies that are used: one
-  thread stores what the others have to read before. Stores of copies are made by one thread, in order;
+  thread stores what the others have to read before. Stores of copies are made by one thread, in order, but assembly
+  is run by all who hold copies;
 - across a reduction or a `Barrier`, where no exchange has made them wait.
 
 Copies that are loaded while lanes of another block store to their addresses may differ, as those lanes are not ordered.
@@ -35,14 +36,15 @@ from mytriton.types import shape_of
 class _Access:
     """An access since the threads last met, by its layout; `fenced`: a reduction or `Barrier` came after it;
     `spreads`: copies of what is loaded, if there are some, are used by more than the thread that stores such a block;
-    `decides`: they decide a way. `layout` is None for reads of shared memory: of the exchange buffer, or `staged`, of
-    what was copied there ahead."""
+    `decides`: they decide a way; `everyone`: it is assembly, which all who hold copies run. `layout` is None for reads
+    of shared memory: of the exchange buffer, or `staged`, of what was copied there ahead."""
 
     layout: Layout | None
     writes: bool = False
     fenced: bool = False
     spreads: bool = False
     decides: bool = False
+    everyone: bool = False
     staged: bool = False
 
 
@@ -197,7 +199,7 @@ class _Order:
         if isinstance(op, AsyncCopy):  # for all threads
             return _Access(layout, spreads=True)
         if not isinstance(op, ops.Load):  # what assembly does is not known, so it may write
-            return _Access(layout, writes=True)
+            return _Access(layout, writes=True, everyone=isinstance(op, ops.InlineAsm) and layout.copies > 1)
         if layout.copies == 1:
             return _Access(layout)
         spreads, decides = (op.result in found for found in (self._spread, self._decides))
@@ -229,6 +231,8 @@ def _conflict(access: _Access, earlier: _Access) -> str:
     copied = [a for a in (earlier, access) if not a.writes and a.layout is not None and a.layout.copies > 1]
     if first.size == second.size and any(a.spreads for a in copied):
         return "several threads load each element, and one stores it"
+    if first.size == second.size and (earlier.everyone or access.everyone):
+        return "several threads run the assembly for each element"
     if first.size == second.size and first != second:
         return "the elements were with other threads before"
     return "all threads must see one value to take one way" if any(a.decides for a in copied) else ""
