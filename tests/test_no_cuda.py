@@ -24,7 +24,7 @@ import importlib.util, json, sys
 from pathlib import Path
 from mytriton import JITFunction
 
-statuses = {}
+statuses, local = {}, {}
 half = int(sys.argv[1])
 for number, path in enumerate(sorted(Path("examples/kernels").glob("*.py"))[half::2]):
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -35,17 +35,22 @@ for number, path in enumerate(sorted(Path("examples/kernels").glob("*.py"))[half
     for kernel in kernels:
         example = kernel.examples[0].build()
         for backend in ("cuda", "mlir", "cpu"):
-            compilation = kernel.prepare(example.grid, backend=backend, **example.args).compilation
+            chip = ("sm_80", "sm_90", "sm_100")[number % 3]
+            compilation = kernel.prepare(example.grid, backend=backend, chip=chip, **example.args).compilation
             disassembled = kernel is kernels[0] and backend == ("cuda", "mlir")[number % 2]
             planned = [name for name in compilation.planned if name != "sass" or disassembled]
             compilation.stage(planned[-1])
+            if backend != "cpu":
+                figures = compilation.stage("cubin").stats
+                used = {name: figures[name] for name in ("stack", "spill_stores", "spill_loads") if figures[name]}
+                local |= {f"{path.stem}.{kernel.name} {backend} {chip}": used} if used else {}
             statuses[f"{path.stem}.{kernel.name} {backend}"] = {
                 name: next((s.status + s.reason for s in compilation.stages if s.name == name), "not reached")
                 for name in planned
             }
 maps = Path("/proc/self/maps").read_text().split()
 libraries = sorted({word for word in maps if "nvrtc" in word or "nvJitLink" in word})
-print(json.dumps({"statuses": statuses, "libraries": libraries}))
+print(json.dumps({"statuses": statuses, "libraries": libraries, "local": local}))
 """
 
 
@@ -58,11 +63,13 @@ def test_every_stage_of_every_example_without_cuda(tmp_path: Path) -> None:
     running = [subprocess.Popen(c, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT, env=env) for c in commands]
     statuses: dict[str, dict[str, str]] = {}
     libraries: list[str] = []
+    local: dict[str, dict[str, int]] = {}
     for process in running:
         out, err = process.communicate()
         assert process.returncode == 0, err
         statuses |= json.loads(out)["statuses"]
         libraries += json.loads(out)["libraries"]
+        local |= json.loads(out)["local"]
     assert len(statuses) >= 3 * 18
     assert sum("sass" in stages for stages in statuses.values()) >= 18  # by turns of cuda and mlir
     bad = {
@@ -72,5 +79,6 @@ def test_every_stage_of_every_example_without_cuda(tmp_path: Path) -> None:
         if status not in ("ok", "no change")
     }
     assert not bad
+    assert not local, "registers hold everything"
     assert libraries
     assert all(Path(library).is_relative_to(Path(sys.prefix).resolve()) for library in libraries)
