@@ -84,7 +84,9 @@ class Result:
     @property
     def known(self) -> tuple[StageView, ...]:
         """What is known of the planned stages, in order."""
-        return tuple(stage for stage in map(self.stage, self.planned) if stage is not None)
+        made = self.stages  # asked a dozen times for each frame
+        news = [made[name] if name in made else self.stage(name) for name in self.planned]
+        return tuple([stage for stage in news if stage is not None])
 
     @property
     def failed(self) -> StageView | None:

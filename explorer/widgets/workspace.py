@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from textual.geometry import NULL_OFFSET, Region, Size, Spacing
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
@@ -32,6 +33,10 @@ class PaneLayout(Layout):
         return placements
 
 
+#: Asked several times for each frame.
+_arranged = lru_cache(maxsize=32)(arrange)
+
+
 class Workspace(Widget):
     """Shows as many panes as fit. `recent` orders panes by when they were last in focus, `zoomed` is alone; panes that
     are hidden but were gone to are `revealed`."""
@@ -54,7 +59,7 @@ class Workspace(Widget):
     def boxes(self, size: Size | None = None) -> Sequence[Box]:
         """Where the panes stand."""
         width, height = size or self.size
-        return arrange(width, height, self.recent, self.zoomed, self.arrangement.showing(self.revealed))
+        return _arranged(width, height, tuple(self.recent), self.zoomed, self.arrangement.showing(self.revealed))
 
     @property
     def size_class(self) -> str:
