@@ -11,6 +11,8 @@ from types import ModuleType
 import pytest
 
 from mytriton import JITFunction, Target, backends, check_example
+from mytriton.backends.mlir.run import mlir_available
+from mytriton.check import built
 from tests.frontend.test_read import EXAMPLES, load
 from tests.running import on_every_backend
 from tests.stage_runs import small, wrong_stages
@@ -43,6 +45,22 @@ def test_every_kernel_has_an_example_and_every_file_says_what_it_teaches(path):
     assert KERNELS[path]
     assert all(kernel.examples for kernel in KERNELS[path] if kernel.name not in called)  # helpers need none
     assert MODULES[path].__doc__
+
+
+FIRST = [pytest.param(k, k.examples[0], id=k.name) for kernels in KERNELS.values() for k in kernels if k.examples]
+
+
+@pytest.mark.skipif(mlir_available() is not None, reason="MLIR is not installed")
+@pytest.mark.parametrize("backend", ["mlir", "cpu"])
+@pytest.mark.parametrize(("kernel", "case"), FIRST)
+def test_every_operation_of_mlir_leads_to_a_line_of_the_kernel(kernel, case, backend):
+    example = built(kernel, case)
+    options = {name: value for name, value in example.options.items() if name != "backend"}
+    compilation = kernel.base.prepare(example.grid, **example.args, **options, backend=backend).compilation
+    names = [name for name in compilation.planned if name.startswith(("mlir/", "cpu/"))]
+    for name in (names[0], names[-1] if backend == "cpu" else names[-2]):
+        lines = [line for line in compilation.stage(name).lines if line.text != "module {"]  # which MLIR prints around
+        assert [line.text for line in lines if line.span is None and line.text.strip()[:1] not in ("", *"}^#/")] == []
 
 
 def test_kernel_files_are_ordinary_scripts():

@@ -105,7 +105,7 @@ def test_locations_of_fused_and_unknown_operations() -> None:
     assert [(line.text, line.span.line if line.span else None) for line in linked] == [
         ("module {", None),
         ("  a", 2),
-        ("  b", None),
+        ("  b", 2),  # which belongs to what stands before it
         ("}", None),
     ]
 

@@ -26,6 +26,7 @@ from mytriton.backends.cpu.reduce import reduce_function, reduction
 from mytriton.backends.cpu.runs import RunWriter
 from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name, width_of
+from mytriton.backends.mlir.inherited import inherited
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Op
@@ -100,7 +101,7 @@ class Emitted:
 def emit(func: Func, target: Target) -> Emitted:
     """The function as a module."""
     emitter = _Emitter(func, target)
-    lines = emitter.run()
+    lines = inherited(emitter.run(), func.span)
     return Emitted(lines, emitter.plan.scratch_bytes, _work(emitter.plan, func.body), emitter.feedback())
 
 

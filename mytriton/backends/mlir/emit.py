@@ -16,6 +16,7 @@ from mytriton.backends.mlir.control import Control
 from mytriton.backends.mlir.effects import write_assert, write_print
 from mytriton.backends.mlir.exchange import Exchanges
 from mytriton.backends.mlir.homes import Homes, Widths
+from mytriton.backends.mlir.inherited import inherited
 from mytriton.backends.mlir.memory import MemoryForm
 from mytriton.backends.mlir.memref import MemrefForm
 from mytriton.backends.mlir.names import entry_name, number, parameter_names
@@ -39,7 +40,7 @@ from mytriton.types import PointerType, ScalarType, is_pointer
 
 def emit(laid_out: LaidOut, target: Target) -> list[Line]:
     """The module: one `gpu.module @kernels` with one kernel, in the boundary form `target.abi`."""
-    return _Emitter(laid_out, target).module()
+    return inherited(_Emitter(laid_out, target).module(), laid_out.func.span)
 
 
 class _Emitter:

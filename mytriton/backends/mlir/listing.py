@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from mytriton.backends.mlir.inherited import inherited
 from mytriton.stage import Line
 
 _ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$")
@@ -64,7 +65,7 @@ def link_lines(text: str, source: Sequence[Line]) -> list[Line]:
             lines[index] = _linked(lines[index].text, made_of)
     while lines and not lines[-1].text:
         lines.pop()
-    return lines
+    return inherited(lines)  # constants that passes have moved have no location any more
 
 
 def failing_row(text: str, where: str, message: str) -> int | None:
