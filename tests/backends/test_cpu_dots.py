@@ -104,3 +104,39 @@ def test_sums_are_added_up_in_place() -> None:
     products = launch.compilation.stage("cpu/products")
     assert "linalg" not in products.text
     assert "vector.fma" in products.text
+
+
+@triton.jit
+def places_of_rows_kernel(
+    a, b, out, M, K, row, WAY: tl.constexpr, BM: tl.constexpr, BK: tl.constexpr, BN: tl.constexpr
+):
+    """The first factor is in rows at equal distances or not, or is overwritten before it is used."""
+    m, n = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, BN)
+    rows = m * m if WAY == "squares" else m
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        k = start + tl.arange(0, BK)
+        at = rows[:, None] * row + k[None, :]
+        inside = (m[:, None] < M) & (k[None, :] < K)
+        x = tl.load(a + at, mask=inside, other=0.0)
+        y = tl.load(b + k[:, None] * BN + n[None, :], mask=k[:, None] < K, other=0.0)
+        if WAY == "written":
+            tl.store(a + at, x * 0.0, mask=inside)
+        acc = tl.dot(x, y, acc)
+    tl.store(out + m[:, None] * BN + n[None, :], acc, mask=m[:, None] < M)
+
+
+@pytest.mark.parametrize("way", ["plain", "backwards", "squares", "written"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_where_the_first_factor_is(way: str, dtype: type) -> None:
+    runner("cpu")
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((70, 90)).astype(dtype), rng.standard_normal((90, 16)).astype(dtype)
+    m, block = (8, 8) if way == "squares" else (70, 32)
+    out = np.zeros((m, 16), np.float32)
+    seen = {"backwards": a[::-1], "squares": a[np.arange(8) ** 2]}.get(way, a).astype(np.float64)
+    given, row = (a[::-1], -90) if way == "backwards" else (a, 90)
+    sizes = {"WAY": way, "BM": block, "BK": 32, "BN": 16}
+    launch = places_of_rows_kernel[(-(-m // block),)](given, b, out, m, 90, row, **sizes, backend="cpu")
+    np.testing.assert_allclose(out, seen @ b.astype(np.float64), rtol=1e-4, atol=1e-4)
+    assert (".given:2 = scf.if" in launch.compilation.stage("cpu/emit").text) == (way != "written")

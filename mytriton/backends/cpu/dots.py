@@ -7,13 +7,13 @@ which the first pass applies. The function names the tile that is held in regist
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 
+from mytriton.backends.cpu.plan import Plan
 from mytriton.backends.cpu.writer import POINTER, Text, type_name
 from mytriton.ir import ops
-from mytriton.ir.core import Block, Func, Value
+from mytriton.ir.core import Block, Func
 from mytriton.ir.ops.dot import accumulates_in
 from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of, shape_of, u8
@@ -33,7 +33,7 @@ _ATTRIBUTES = '{llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline
 @dataclass(frozen=True, slots=True)
 class Product:
     """`batches` times [rows, depth] by [depth, columns]. The rows of the factors are `lhs_row` and `rhs_row` elements
-    apart."""
+    apart; `lhs_row` 0 stands for a number of bytes that the function is told."""
 
     factor: ScalarType
     batches: int
@@ -55,13 +55,13 @@ class Product:
         return f"dot.{self.factor.name}.{self.batches}x{self.rows}x{self.depth}x{self.columns}{apart}"
 
 
-def product(op: ops.Dot, kept: Mapping[Value, int]) -> Product:
-    """What a `Dot` needs; `kept` says how far the rows of some values are apart."""
+def product(op: ops.Dot, plan: Plan) -> Product:
+    """What a `Dot` needs where values are kept as planned."""
     *batch, rows, depth = shape_of(op.lhs.type)
     factor = element_of(op.lhs.type)
     assert isinstance(factor, ScalarType)
     columns = shape_of(op.rhs.type)[-1]
-    apart = kept.get(op.lhs, depth), kept.get(op.rhs, columns)
+    apart = 0 if op.lhs in plan.in_place else plan.rows.get(op.lhs, depth), plan.rows.get(op.rhs, columns)
     return Product(factor, prod(batch), rows, columns, depth, *apart)
 
 
@@ -95,10 +95,13 @@ def _matrices(what: Product, name: str) -> list[str]:
         "rhs": (what.depth, what.columns, what.rhs_row, what.factor),
         "sums": (what.rows, what.columns, what.columns, what.total),
     }
-    params = ", ".join(f"%{block}: {POINTER}" for block in blocks)
+    params = ", ".join(f"%{block}: {POINTER}" for block in blocks) + ("" if what.lhs_row else ", %lhs.distance: i64")
     with text.block(f'func.func private @{name}({params}) attributes {_ATTRIBUTES}, tile = "{tile_of(what)}"}}'):
         for number in sorted({0, 1, *(number for shape in blocks.values() for number in shape[:3])}):
             text.write(f"%n.{number} = arith.constant {number} : i64")
+        if not what.lhs_row:
+            text.write(f"%element = arith.constant {what.factor.bytes} : i64")
+            text.write("%lhs.row = arith.divsi %lhs.distance, %element : i64")
         types = {block: _view(text, block, *shape) for block, shape in blocks.items()}
         tensors = {b: f"tensor<{rows}x{columns}x{type_name(t)}>" for b, (rows, columns, _, t) in blocks.items()}
         for block, type_ in types.items():
@@ -120,10 +123,10 @@ def _view(text: Text, block: str, rows: int, columns: int, row: int, element: Sc
     words = "!llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>"
     text.write(f"%{block}.0 = llvm.mlir.poison : {words}")
     fields = {"0": f"%{block}", "1": f"%{block}", "2": "%n.0", "3, 0": f"%n.{rows}", "3, 1": f"%n.{columns}",
-              "4, 0": f"%n.{row}", "4, 1": "%n.1"}  # fmt: skip
+              "4, 0": f"%n.{row}" if row else "%lhs.row", "4, 1": "%n.1"}  # fmt: skip
     for number, (place, value) in enumerate(fields.items()):
         text.write(f"%{block}.{number + 1} = llvm.insertvalue {value}, %{block}.{number}[{place}] : {words}")
-    strides = f", strided<[{row}, 1]>" if row != columns else ""
+    strides = f", strided<[{row or '?'}, 1]>" if row != columns else ""
     type_ = f"memref<{rows}x{columns}x{type_name(element)}{strides}>"
     text.write(f"%{block}.view = builtin.unrealized_conversion_cast %{block}.{len(fields)} : {words} to {type_}")
     return type_

@@ -109,7 +109,7 @@ def _function(op: Op, plan: Plan) -> tuple[str, Callable[[], list[str]]]:
     """The function for an operation on whole blocks: its symbol, and what writes it."""
     match op:
         case ops.Dot():
-            return (multiplied := product(op, plan.rows)).name, partial(dot_function, multiplied)
+            return (multiplied := product(op, plan)).name, partial(dot_function, multiplied)
         case ops.Pick():
             return (taken := picking(op)).name, partial(pick_function, taken)
         case ops.Gather():
@@ -234,7 +234,11 @@ class _Emitter:
         if isinstance(op, ops.Dot):
             self._begin(op, *places[2:])
             del places[2]
-        text.write(f"func.call @{name}({', '.join(places)}) : ({', '.join([POINTER] * len(places))}) -> ()")
+        types = [POINTER] * len(places)
+        if isinstance(op, ops.Dot) and op.lhs in self.plan.in_place:
+            given = f"{text.name(op.lhs)}.given"
+            places, types = [f"{given}#0", *places[1:], f"{given}#1"], [*types, "i64"]
+        text.write(f"func.call @{name}({', '.join(places)}) : ({', '.join(types)}) -> ()")
 
     def _begin(self, op: ops.Dot, acc: str, sums: str) -> None:
         """Put what a product is added to where its sums are, unless it is there."""

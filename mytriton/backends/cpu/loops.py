@@ -44,9 +44,9 @@ class LoopWriter:
         self.size = self._loops[0].size
         self.width = width_of(self.size)
         self.addresses, self.guarded = addresses, guarded
-        self._row = self._row_size()
-        self._positions = Positions(text, self.size, self.width, self._row)
-        self._elements = Elements(text, plan, scalars, *loops, self._positions)
+        self.row = self._row_size()
+        self._positions = Positions(text, self.size, self.width, self.row)
+        self.elements = Elements(text, plan, scalars, *loops, self._positions)
         self._memory = VectorMemory(text, emitter, self.width)
         self._names: dict[tuple[Value, View], str] = {}
 
@@ -72,14 +72,14 @@ class LoopWriter:
     def _chunks(self) -> Iterator[None]:
         """The loop over chunks, or over rows and their chunks."""
         end = "} {loop_annotation = #as_written}"
-        if not self._row:
+        if not self.row:
             head = f"scf.for %chunk.i = %size.0 to %size.{self.size} step %size.{self.width} : i32"
             with self.text.block(head, end):
                 yield
             return
-        size = f"%row.{self._row}"
+        size = f"%row.{self.row}"
         if self.text.once(size):
-            self.text.write(f"{size} = arith.constant {self._row} : i32")
+            self.text.write(f"{size} = arith.constant {self.row} : i32")
         with (
             self.text.block(f"scf.for %chunk.row = %size.0 to %size.{self.size} step {size} : i32", end),
             self.text.block(f"scf.for %chunk.column = %size.0 to {size} step %size.{self.width} : i32", end),
@@ -173,7 +173,7 @@ class LoopWriter:
             source = self.plan.definitions.get(op.source)
             if isinstance(source, ops.Constant):
                 return self.emitter.constant(source.value, source.type, result)
-        scalar = self._elements.get(value, view)
+        scalar = self.elements.get(value, view)
         element = element_of(value.type)
         self.text.write(f"{result} = vector.broadcast {scalar} : {type_name(element)} to {self._type(element)}")
         return result
@@ -204,7 +204,7 @@ class LoopWriter:
         """The address of the current chunk of a contiguous block of pointers."""
         address = self.addresses.get(pointer)
         if address is None:
-            return self._elements.get(pointer)
+            return self.elements.get(pointer)
         where = f"{self.text.name(pointer)}.chunk"
         if self.text.once(where):
             types = f"({POINTER}, i32) -> {POINTER}, {memory_type(element).signless}"
@@ -225,7 +225,7 @@ class LoopWriter:
         columns = shape_of(value.type)[-1] if row is not None else 0
         if row is None or row == columns:
             return "%chunk.i"
-        name, start = f"%chunk.apart_{columns}_{row}", "%chunk.row" if self._row == columns else "%chunk.i"
+        name, start = f"%chunk.apart_{columns}_{row}", "%chunk.row" if self.row == columns else "%chunk.i"
         if self.text.once(name):
             self.text.write(f"{name}.bits = arith.constant {log2(columns)} : i32")
             self.text.write(f"{name}.row = arith.shrui {start}, {name}.bits : i32")

@@ -38,10 +38,12 @@ class Positions:
     """The positions of the chunk that a loop is at, of `width` of `size` elements, in the sources of views.
 
     With a `row` of elements the loop is two: `%chunk.row` is where the row begins, `%chunk.column` where the chunk is
-    in it. What depends on one of them only is then computed where only that changes."""
+    in it. What depends on one of them only is then computed where only that changes. Another `stem` than "chunk" stands
+    for another place."""
 
-    def __init__(self, text: Text, size: int, width: int, row: int = 0) -> None:
-        self.text = text
+    def __init__(self, text: Text, size: int, width: int, row: int = 0, stem: str = "chunk") -> None:
+        self.text, self.stem = text, stem
+        self._mark = "" if stem == "chunk" else f".{stem}"
         self.row_bit = log2(row) if row else None
         self.bits, self.lane_bits = log2(size), log2(width)
         self.width = width
@@ -50,13 +52,13 @@ class Positions:
 
     def suffix(self, view: View) -> str:
         """What tells the names of elements in one view from those in another; empty for the loop's own order."""
-        return self._views.setdefault(view, f".view_{len(self._views) - 1}")
+        return self._mark + self._views.setdefault(view, f".view_{len(self._views) - 1}")
 
     def first(self, view: View) -> str:
         """The position of the chunk's first element."""
         if view not in self._firsts:
-            stem = f"%chunk{self.suffix(view)}"
-            total = "%chunk.i" if stem == "%chunk" else ""
+            stem = f"%{self.stem}{self.suffix(view)}"
+            total = f"%{self.stem}.i" if not self._views[view] else ""
             for number, piece in enumerate(pieces(view, self.lane_bits) if not total else ()):
                 term = self._piece(f"{stem}.{number}", *piece)
                 if total:
@@ -68,11 +70,11 @@ class Positions:
 
     def _piece(self, name: str, bit: int, at: int, count: int) -> str:
         """Some bits of the chunk's position, moved to where they are in the source."""
-        value, bits = "%chunk.i", self.bits
+        value, bits = f"%{self.stem}.i", self.bits
         if self.row_bit is not None and at >= self.row_bit:
-            value = "%chunk.row"
+            value = f"%{self.stem}.row"
         elif self.row_bit is not None and at + count <= self.row_bit:
-            value, bits = "%chunk.column", self.row_bit
+            value, bits = f"%{self.stem}.column", self.row_bit
         mask = ((1 << count) - 1) << at
         if at + count < bits or (at > self.lane_bits and bit > 0):
             value = self._apply(f"{name}.bits", "arith.andi", value, mask)
@@ -100,7 +102,7 @@ class Positions:
 
     def lanes(self, view: View) -> str:
         """The positions of all of the chunk's elements, a vector."""
-        return self.vector(self.first(view), self.lane_offsets(view), f"%chunk{self.suffix(view)}.lanes")
+        return self.vector(self.first(view), self.lane_offsets(view), f"%{self.stem}{self.suffix(view)}.lanes")
 
     def vector(self, first: str, offsets: str, name: str) -> str:
         """`first` in all lanes plus `offsets`."""

@@ -12,7 +12,7 @@ access writes is touched by another in a different chunk, which is decided at ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import ClassVar, TypeGuard
 
@@ -92,6 +92,7 @@ class Plan:
                before loop n
     slots      the byte offsets at which values are kept, and what operations need for themselves
     rows       how many elements apart the rows are of values that are not kept one row after the other
+    in_place   loaded values that are kept only if they cannot be read where they are loaded from
     order      the position of each operation in the function
     """
 
@@ -102,6 +103,7 @@ class Plan:
     slots: Mapping[Value | Op, int]
     scratch_bytes: int
     rows: Mapping[Value, int]
+    in_place: Collection[Value]
     groups: Mapping[Value, Groups]
     definitions: Mapping[Value, Op]
     order: Mapping[Op, int]
@@ -135,6 +137,12 @@ def resolve(definitions: Mapping[Value, Op], value: Value, view: View | None = N
     while (through := view_through(definitions.get(value))) is not None:
         value, view = through[0], compose(through[1], view)
     return value, view
+
+
+def unshaped(definitions: Mapping[Value, Op], value: Value) -> Value:
+    """What a block is another shape of."""
+    root, view = resolve(definitions, value)
+    return root if size_of(root) == size_of(value) and view == identity(root) else value
 
 
 def is_contiguous(groups: Mapping[Value, Groups], value: Value) -> bool:

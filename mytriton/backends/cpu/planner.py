@@ -18,6 +18,7 @@ from mytriton.backends.cpu.plan import (
     make_run,
     must_cut,
     resolve,
+    unshaped,
 )
 from mytriton.backends.cpu.products import Products
 from mytriton.backends.cpu.reduce import step_bytes
@@ -54,6 +55,7 @@ class _Planner:
         self._steps: list[Op | Run] = []
         self._ours: list[int] = []  # the loops of the current block
         self._copies = 0
+        self._in_place: set[Value] = set()
         self._here: set[Value] = set()  # what the current block makes
         self._products = Products(func, self.lives)
 
@@ -62,7 +64,7 @@ class _Planner:
         slots, size = self.lives.allocate(self._runs)
         made_in, last_use = self.lives.made_in, self.lives.last_use
         facts = self.groups, self.definitions, self.order
-        return Plan(self.steps, self.loops, made_in, last_use, slots, size, self.lives.rows, *facts)
+        return Plan(self.steps, self.loops, made_in, last_use, slots, size, self.lives.rows, self._in_place, *facts)
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 
@@ -113,17 +115,21 @@ class _Planner:
         self._join(op, self._new_loop(size) if number is None else number)
 
     def _access(self, op: Load | Store) -> None:
-        size, volatile = size_of(op.pointer), isinstance(op, Load) and op.volatile
+        size, in_place = size_of(op.pointer), op in self._products.read_in_place
+        alone = in_place or (isinstance(op, Load) and op.volatile)
         earliest = self._earliest(op.operands, size)
-        if volatile:
+        if alone:
             self._close()
         last = len(self.loops) - 1
         fits = self._start <= last and self.loops[last].size == size and earliest <= last
         self._join(op, last if fits and not must_cut(self.loops[last], op) else self._new_loop(size))
         for guard in self.groups[op.pointer].guards:
             self._read(guard, self._start - 0.5)
-        if volatile:
+        if alone:
             self._close()
+        if in_place and self.groups[op.pointer].contiguous >= shape_of(op.pointer.type)[-1]:
+            self._ours.pop()  # the loop is run only if elements cannot be read in place: nothing else may be in it
+            self._in_place.update(op.results)
 
     def _alone(self, op: Op, size: int) -> None:
         """A run of one loop that does one operation."""
@@ -270,7 +276,7 @@ class _Planner:
     def _hand_on(self, values: Sequence[Value], targets: Sequence[Value]) -> None:
         """What a block yields, all at once. A value that is made where nothing needs the target any more is made in
         its place."""
-        blocks = [(t, self._reshaped(v)) for t, v in zip(targets, values, strict=True) if shape_of(t.type)]
+        blocks = [(t, unshaped(self.definitions, v)) for t, v in zip(targets, values, strict=True) if shape_of(t.type)]
         pairs = [(t, v) for t, v in blocks if not self.lives.is_same_place(t, v)]
         yields = {self._root(v) for _, v in pairs}
         rest: dict[Value, Value] = {}
@@ -284,11 +290,6 @@ class _Planner:
         moved = {t: v if self._root(v) is v or self._root(v) not in self._made_in else self._kept(v)
                  for t, v in rest.items()}  # fmt: skip
         self._move(moved)
-
-    def _reshaped(self, value: Value) -> Value:
-        """What a block is another shape of."""
-        root, view = resolve(self.definitions, value)
-        return root if size_of(root) == size_of(value) and view == identity(root) else value
 
     def _is_last_use(self, value: Value, target: Value) -> bool:
         made = self._made_in.get(value, OUTSIDE)

@@ -1,4 +1,5 @@
-"""Where what products of blocks take and make is kept: rows of factors apart, sums in the place of what is added."""
+"""Where what products of blocks take and make is kept: rows of factors apart, sums in the place of what is added, and
+first factors where they are loaded from, if they can be read there as well."""
 
 from __future__ import annotations
 
@@ -7,8 +8,14 @@ from collections.abc import Collection
 
 from mytriton.backends.cpu.plan import OUTSIDE, row_distance
 from mytriton.backends.cpu.scratch import Lives
+from mytriton.backends.cpu.writer import LANES
 from mytriton.ir import ops
-from mytriton.ir.core import Func, Value
+from mytriton.ir.core import Block, Effect, Func, Value
+from mytriton.ir.ops import Load
+from mytriton.types import element_of, i1, shape_of
+
+#: Elements of a row.
+_LONG = 2 * LANES
 
 
 class Products:
@@ -19,6 +26,24 @@ class Products:
         self._lives = lives
         self._uses = Counter(v for op in func.walk() for v in op.operands)
         self._factors = Counter(v for op in func.walk() if isinstance(op, ops.Dot) for v in (op.lhs, op.rhs))
+        self._definitions = func.definitions
+        self.read_in_place: set[Load] = set()
+        if self._factors:
+            for block in (func.body, *(b for op in func.walk() for b in op.regions)):
+                self._find(block)
+
+    def _find(self, block: Block) -> None:
+        """Loads of a block that only products of the block need, with nothing written in between."""
+        since: set[Value] = set()
+        for op in block.ops:
+            if isinstance(op, Load) and not op.volatile and self._uses[op.result] == 1:
+                since.add(op.result)
+            elif isinstance(op, ops.Dot) and op.lhs in since and _is_long(op.lhs):
+                load = self._definitions[op.lhs]
+                assert isinstance(load, Load)
+                self.read_in_place.add(load)
+            elif op.regions or op.effect in (Effect.WRITE, Effect.OUTPUT):
+                since.clear()
 
     def place(self, op: ops.Dot, here: Collection[Value]) -> None:
         """Place a product, whose operands and result are in scratch memory; `here` is what its block makes."""
@@ -29,3 +54,9 @@ class Products:
                 lives.keep_apart(factor, row_distance(factor))
         if op.acc in self.fresh or (self._uses[op.acc] == 1 and op.acc in here):  # nothing needs it any more
             lives.share(op.result, op.acc)
+
+
+def _is_long(value: Value) -> bool:
+    """Whether it is one matrix, of rows for which it pays to look where they are."""
+    shape = shape_of(value.type)
+    return len(shape) == 2 and shape[0] > 1 and shape[1] >= _LONG and element_of(value.type) != i1

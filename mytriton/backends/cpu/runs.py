@@ -8,8 +8,10 @@ from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.elements import Elements
 from mytriton.backends.cpu.elementwise import pointee
+from mytriton.backends.cpu.in_place import all_in_place
 from mytriton.backends.cpu.library import apart_function
 from mytriton.backends.cpu.loops import LoopWriter
+from mytriton.backends.cpu.places import slot
 from mytriton.backends.cpu.plan import Plan, Run
 from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, width_of
@@ -37,14 +39,49 @@ class RunWriter:
 
     def run(self, run: Run) -> None:
         """Write all loops of a run."""
+        load = self.plan.loops[run.first].ops[0]
+        in_place = isinstance(load, ops.Load) and load.result in self.plan.in_place
+        if in_place:
+            self.text.at(load)
         firsts = Elements(self.text, self.plan, self.scalars, run.first, run.last)
         pointers = dict.fromkeys(op.pointer for op in self.plan.accesses(run) if self.plan.is_contiguous(op.pointer))
         addresses = {p: firsts.get(p) for p in pointers}
         conditions = self._conditions(run, firsts)
-        if not conditions:
+        fits = self._all(conditions) if conditions else ""
+        if isinstance(load, ops.Load) and in_place:
+            self._in_place(run, load, firsts.get(load.pointer), fits, addresses)
+        else:
+            self._loops(run, fits, addresses)
+
+    def _in_place(self, run: Run, load: ops.Load, address: str, fits: str, addresses: Mapping[Value, str]) -> None:
+        """`%v.given`: the address of a loaded matrix, and how many bytes its rows are apart: where it is loaded from,
+        or kept if some elements are masked off or rows are not at equal distances."""
+        text, name = self.text, self.text.name(load.result)
+        if not fits:
+            fits = f"{name}.always"
+            text.write(f"{fits} = arith.constant true")
+        emitter, loops = self.emitter(width_of(size_of(load.pointer))), (run.first, run.last)
+        with text.block(f"{name}.seen:2 = scf.if {fits} -> (i1, i64)"):
+            writer = LoopWriter(text, self.plan, self.scalars, emitter, loops, addresses, True)
+            text.write(f"scf.yield {', '.join(all_in_place(writer, load, address, f'{name}.seen'))} : i1, i64")
+        with text.otherwise():
+            text.write(f"{name}.seen.no = arith.constant false")
+            text.write(f"{name}.seen.none = arith.constant 0 : i64")
+            text.write(f"scf.yield {name}.seen.no, {name}.seen.none : i1, i64")
+        with text.block(f"{name}.given:2 = scf.if {name}.seen#0 -> ({POINTER}, i64)"):
+            text.write(f"scf.yield {address}, {name}.seen#1 : {POINTER}, i64")
+        with text.otherwise():
+            self._loops(run, fits, addresses)
+            apart = self.plan.rows[load.result] * pointee(load.pointer).bytes
+            text.write(f"{name}.apart = arith.constant {apart} : i64")
+            text.write(f"scf.yield {slot(text, self.plan, load.result)}, {name}.apart : {POINTER}, i64")
+
+    def _loops(self, run: Run, fits: str, addresses: Mapping[Value, str]) -> None:
+        """The loops in two versions, unless there is no condition."""
+        if not fits:
             self._version(run, run.fused, True, addresses)
             return
-        with self.text.block(f"scf.if {self._all(conditions)}"):
+        with self.text.block(f"scf.if {fits}"):
             if run.guards:
                 self.text.write("// No offset wraps: accesses are of consecutive elements.")
             if run.fused:
