@@ -76,6 +76,8 @@ class _Axis(Forward[AxisInfo]):
                 return self._cast(op, to, x[0])
             case ops.Shl():
                 return self._shift_left(op, x[0], x[1])
+            case ops.Mod() if is_integer(op.result.type):
+                return self._remainder(op, x[0], x[1])
             case ops.Select():
                 return _select(x[0], x[1], x[2])
             case Convert():
@@ -149,6 +151,20 @@ class _Axis(Forward[AxisInfo]):
         if self.ranges[op.lhs].low << amount < element.low or self.ranges[op.lhs].high << amount > element.high:
             exact = _exact_group(stride, x.group, multiple, op.result.type)
         return AxisInfo(x.size, stride, x.group, exact, multiple)
+
+    def _remainder(self, op: ops.Mod, x: AxisInfo, y: AxisInfo) -> AxisInfo:
+        """A group that begins at a multiple of its length passes no multiple of the divisor, if that is one of it, too.
+        But for negative numbers, whose remainder is negative: numbers that may be anything are taken for places, which
+        are not, as Triton takes them; those known to go below 0 are not."""
+        element, low = element_of(op.result.type), self.ranges[op.lhs].low
+        assert isinstance(element, ScalarType)
+        if x.stride is None or x.stride < 0 or y.stride != 0 or element.low < low < 0:
+            return _constant_or_unknown(op, [x, y])
+        group = min(x.exact, y.exact)
+        while group > 1 and min(regroup(x, group).multiple, y.multiple) < x.stride * group:
+            group //= 2
+        multiple = min(regroup(x, group).multiple, y.multiple)
+        return AxisInfo(x.size, x.stride if group > 1 or x.size == 1 else None, group, group, multiple)
 
 
 def _exact_group(stride: int, group: int, multiple: int, type_: Type) -> int:

@@ -62,6 +62,10 @@ def row(s: Setup, stride: Value) -> Value:
     return s.add(s.splat(s.b.add(ops.Mul, lhs=pid, rhs=stride)), s.arange())
 
 
+def rest(s: Setup, x: Value, y: Value) -> Value:
+    return s.b.add(ops.Mod, lhs=x, rhs=s.splat(y))
+
+
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
@@ -79,6 +83,11 @@ def row(s: Setup, stride: Value) -> Value:
         (lambda s: s.b.add(ops.Sub, lhs=s.splat(s.n), rhs=s.arange()), (-1, 1, 1)),
         (lambda s: s.splat(s.m), (0, 1, 16)),
         (lambda s: s.b.add(ops.FloorDiv, lhs=s.arange(), rhs=s.b.constant(2, i32, (N,))), (None, 1, 1)),
+        (lambda s: rest(s, row(s, s.m), s.m), (1, 16, 16)),  # no group of 16 passes a multiple of m
+        (lambda s: rest(s, row(s, s.m), s.n), (None, 1, 1)),
+        (lambda s: rest(s, row(s, s.n), s.m), (None, 1, 1)),
+        (lambda s: rest(s, s.arange(), s.b.constant(64, i32)), (1, 64, 64)),
+        (lambda s: rest(s, s.arange(-128), s.b.constant(64, i32)), (None, 1, 1)),  # the rest of -64 is 0, of -63 -63
     ],
 )
 def test_examples(make: Callable[[Setup], Value], expected: tuple[int | None, int, int]) -> None:
