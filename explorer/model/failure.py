@@ -79,6 +79,8 @@ def sentence(finding: DiagnosticView) -> str:
 
 def _sentence(text: str) -> str:
     rows = [row.strip() for row in text.splitlines() if row.strip()] or [""]
+    if rows[0].startswith("MLIR stage") and rows[1:]:
+        return rows[1]  # what MLIR reports first is the cause of the rest
     if _WHO.match(rows[0]) and rows[1:]:
         rows = [row for row in rows[1:] if "error" in row.lower()] or rows[1:]
     return rows[0]

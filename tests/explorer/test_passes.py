@@ -184,9 +184,14 @@ async def test_passes_are_added_moved_and_switched_off(tmp_path: Path) -> None:
         assert e.main.load_schedule(str(schedule)) == ""
         assert active()[0] == "transform-interpreter"
         assert e.engine.compiled[-1].schedule_text == SCHEDULE
+        await e.press("escape")
+        await e.pilot.pause(0.3)
         schedule.write_text("module {}")
-        await e.press("escape", "c")
-        assert e.engine.compiled[-1].schedule_text == "module {}", "as it is on the disk by now"
+        for _ in range(50):
+            if e.engine.compiled[-1].schedule_text != SCHEDULE:
+                break
+            await e.pilot.pause(0.1)
+        assert e.engine.compiled[-1].schedule_text == "module {}", "its file is watched"
 
 
 async def test_the_passes_of_a_kernel(tmp_path: Path) -> None:
