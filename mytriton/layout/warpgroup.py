@@ -2,7 +2,8 @@
 something else (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
 
 An instruction is told by a *descriptor* where a matrix begins and how its rows lie: eight of them, of up to 128 bytes,
-are one *atom*, in which pieces of 16 bytes are swizzled as `dots.py` does it. Only the sums are in registers.
+are one *atom*, in which pieces of 16 bytes are swizzled as `dots.py` does it. The sums are in registers, and the first
+factor may be.
 """
 
 from __future__ import annotations
