@@ -111,7 +111,8 @@ class _Maker:
 
             files = {SCRIPT: reruns.ptx_script(title, options(target)), "input.cu": self._before(stage).artifact}
         elif stage == "cubin":
-            files = {SCRIPT: reruns.cubin_script(title, target.chip), "input.ptx": self._before(stage).artifact}
+            ptx = self._given(self._planned_index("ptx")).artifact  # (LLVM IR may stand between)
+            files = {SCRIPT: reruns.cubin_script(title, target.chip), "input.ptx": ptx}
         elif stage == "sass":
             files = {SCRIPT: reruns.sass_script(title), "input.cubin": self._before(stage).artifact}
         else:
