@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 import mytriton as triton
 import mytriton.language as tl
+from mytriton import mlir
 from mytriton.backends.cpu import dots
+from mytriton.backends.cpu.backend import PRODUCTS
 from tests.running import runner
 
 
@@ -140,3 +144,13 @@ def test_where_the_first_factor_is(way: str, dtype: type) -> None:
     launch = places_of_rows_kernel[(-(-m // block),)](given, b, out, m, 90, row, **sizes, backend="cpu")
     np.testing.assert_allclose(out, seen @ b.astype(np.float64), rtol=1e-4, atol=1e-4)
     assert (".given:2 = scf.if" in launch.compilation.stage("cpu/emit").text) == (way != "written")
+
+
+def test_the_schedules_may_lie_in_any_folder(tmp_path: Path) -> None:
+    runner("cpu")
+    folder = tmp_path / "a b,c"
+    folder.mkdir()
+    copy = folder / dots.SCHEDULES.name
+    copy.write_text(dots.SCHEDULES.read_text())
+    run = mlir.parse("func.func private @f()").run(PRODUCTS.replace(str(dots.SCHEDULES), str(copy))).run()
+    assert [d.message for stage in run.stages for d in stage.diagnostics] == []

@@ -20,9 +20,10 @@ from mytriton.pipelines import named
 from mytriton.stage import Clock, Compilation, Stage
 from mytriton.target import Target
 
-#: Of kernels that multiply blocks; others have nothing to do there, which takes 6 ms.
+#: Of kernels that multiply blocks; others have nothing to do there, which takes 6 ms. Quoted so, the
+#: path may have spaces and commas.
 PRODUCTS = (
-    f'transform-preload-library{{transform-library-paths="{SCHEDULES}"}},transform-interpreter,'
+    f'transform-preload-library{{transform-library-paths="{{{SCHEDULES}}}"}},transform-interpreter,'
     "expand-strided-metadata,lower-affine,finalize-memref-to-llvm"
 )
 #: Stage name and pipeline. bf16 arithmetic is widened to f32 and its conversions are written out in integers: a host
