@@ -202,6 +202,8 @@ class _Headless:
         one = options.kernel is not None or options.bundle is not None
         kernels = [gathering.kernel(module)] if one else module.kernels
         cases = [(k, number) for k in kernels for number in gathering.examples(k)]
+        if not cases and is_mlir(options.path):
+            raise BadInput(f"{options.path} has no function to {options.mode}: a func.func with a body, not private")
         if not cases:
             what = f"an example to {options.mode}; declare one with @{kernels[0].name}.example"
             raise BadInput(f"no kernel of {options.path} has {what}")

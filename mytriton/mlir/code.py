@@ -41,6 +41,11 @@ def code(codes: Sequence[bytes], source: Sequence[Line], listings: Listings) -> 
 def _host(bytecode: bytes, source: Sequence[Line], listings: Listings) -> Iterator[Stage]:
     with listings.module(bytecode) as module:
         left = _names(module, lambda name: name.split(".")[0] not in ("llvm", "builtin"))
+        functions = [op.operation for op in module.body.operations if op.operation.name == "llvm.func"]
+        empty = not left and not any(len(f.regions[0].blocks) for f in functions)  # which LLVM's JIT aborts on
+    if empty:
+        yield from (_skipped(name, "the module defines no function") for name in CODE)
+        return
     if left:
         shown = ", ".join(left[:4]) + (f" and {len(left) - 4} more" if len(left) > 4 else "")
         yield _skipped(CODE[0], f"not lowered to LLVM: {shown}")
@@ -197,6 +202,7 @@ def _debug(module: Any, kind: str) -> None:
     """Have LLVM keep the rows of the text. Changes nothing where the module's own passes have seen to it."""
     from mlir.passmanager import PassManager
 
+    module.context.get_dialect_descriptor("llvm")  # loads it, which a module of other operations has not
     PassManager.parse(f"builtin.module({_DEBUG.format(kind=kind)})").run(module.operation)
 
 

@@ -121,6 +121,7 @@ def test_questions_about_a_file(capsys: pytest.CaptureFixture[str], folder: Path
         (["saxpy.mlir", "--pipeline", "a(b"], "--pipeline: `(` is never closed\na(b\n ^"),
         (["saxpy.mlir", "--num-warps", "2"], "--num-warps is about kernels, which an MLIR module has none of"),
         (["saxpy.mlir", "--backend", "cpu"], "--backend cpu: an MLIR module goes through --pipeline"),
+        (["empty.mlir", "--check"], "empty.mlir has no function to check: a func.func with a body, not private"),
         (["saxpy.mlir", "--schedule", "schedul.mlir"], "schedul.mlir does not exist; did you mean schedule.mlir?"),
     ],
 )
@@ -128,7 +129,8 @@ def test_what_does_not_go_together(
     capsys: pytest.CaptureFixture[str], folder: Path, argv: list[str], message: str
 ) -> None:
     Path("k.py").write_text("")
-    assert main([*argv, "--stages"] if "--query" not in argv else argv) == 2
+    Path("empty.mlir").write_text("")
+    assert main([*argv, "--stages"] if "--query" not in argv and "--check" not in argv else argv) == 2
     assert capsys.readouterr().err.startswith(f"mytriton-explore: {message}")
 
 

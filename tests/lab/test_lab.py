@@ -12,6 +12,7 @@ import pytest
 from mytriton import CompileError, LaunchError, mlir
 from mytriton.diagnostics import MytritonError
 from mytriton.mlir.passes import parse as parse_passes
+from mytriton.source import SourceUnit
 from tests.lab.modules import CRASHING, GENERIC, SAXPY, SCHEDULE
 
 pytest.importorskip("mlir.ir", reason="the MLIR bindings are not installed")
@@ -203,6 +204,20 @@ def test_a_schedule_is_stepped():
         "mlir-opt 'x y.mlir' '--pass-pipeline=builtin.module(transform-preload-library{transform-library-paths=s.mlir},"
         "transform-interpreter,func.func(cse))'"
     )
+
+
+def test_the_code_of_a_module():
+    def stages(text: str, pipeline: str = "") -> list[tuple[str, str, str]]:
+        run = mlir.Run(SourceUnit("x.mlir", "x", 1, text), pipeline, code=True).run()
+        return [(s.name, s.status, s.reason) for s in run.stages[-4:]]
+
+    for text in ("", "module {\n  module {\n  }\n}\n", "llvm.func @f()\n"):
+        assert {row[1:] for row in stages(text)} == {("skipped", "the module defines no function")}
+    text = CRASHING.replace("math.tanh %x", "arith.negf %x")
+    device = stages(
+        text, "nvvm-attach-target{chip=sm_90},gpu.module(convert-gpu-to-nvvm),gpu-module-to-binary{format=isa}"
+    )
+    assert [row[:2] for row in device] == [("llvm", "ok"), ("ptx", "ok"), ("llvm/O3", "ok"), ("asm", "skipped")]
 
 
 def test_arrays_of_other_strides_are_copied():
