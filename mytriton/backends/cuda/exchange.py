@@ -13,6 +13,7 @@ from mytriton.backends.cuda.facts import Facts
 from mytriton.backends.cuda.literals import c_type
 from mytriton.backends.cuda.positions import bits, owner, plus, position
 from mytriton.backends.cuda.section import Section
+from mytriton.backends.cuda.staging import Staging
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
 from mytriton.ir import ops
@@ -38,6 +39,7 @@ class Exchanges(Section):
         super().__init__(facts, values, writer)
         self._dot = Dots(facts, values, writer, SHARED)
         self._assembly = Assembly(facts, values, writer)
+        self._staging = Staging(facts, values, writer, SHARED)
         self._conversions = Conversions(facts, values, writer)
 
     def __call__(self, exchange: Exchange) -> None:
@@ -77,19 +79,6 @@ class Exchanges(Section):
             self._through_shared(exchange, op)
         else:
             self._within_warps(op)
-
-    def _staging(self, op: AsyncCommit | AsyncWait | Staged) -> None:
-        call, line = self._values.prelude.call, self._writer.line
-        match op:
-            case AsyncCommit():
-                line(f"{call('mt_async_commit')};")
-            case AsyncWait():
-                line(f"{call(f'mt_async_wait_{op.pending}')};")
-                line("__syncthreads();")
-            case Staged():  # a pointer to where the block begins
-                type_, ring = c_type(op.result.type), op.ring
-                place = plus(SHARED, f"{self._values(op.stage)} * {ring.bytes}", str(ring.start))
-                line(f"{type_}* {self._values.name(op.result)} = ({type_}*)({place});")
 
     # --- reductions ---------------------------------------------------------------------------------------------------
 
