@@ -118,7 +118,7 @@ def run(request: CompileRequest) -> Run:
     path = request.path
     unit = SourceUnit(path, Path(path).stem, 1, request.text)
     try:
-        return Run(unit, passes(request), schedule=schedule(request), code=True)
+        return Run(unit, passes(request), schedule=schedule(request), code=True, rows=True)
     except CompileError:
         raise
     except MytritonError as error:  # no list of passes, no such sequence, no MLIR

@@ -21,6 +21,7 @@ from mytriton.backends.mlir.run import ModuleRun, mlir_available
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.mlir.code import CODE, code
 from mytriton.mlir.passes import hint
+from mytriton.mlir.rows import without_locations
 from mytriton.mlir.schedule import ScheduleError, Transform, expanded, place
 from mytriton.pipelines import Step, steps
 from mytriton.records import dataclass
@@ -73,6 +74,11 @@ class _Passes(ModuleRun):
     """Findings stand at the column that MLIR says, as the text it read is the author's; `unit` 1 is the schedule."""
 
     _before_schedule = b""
+    #: Whether the rows of the text count, whatever locations stand in it.
+    rows = False
+
+    def _text(self) -> str:
+        return without_locations(super()._text()) if self.rows else super()._text()
 
     def _span(self, where: str) -> Span | None:
         for row, column in places(where, {}):
@@ -121,9 +127,11 @@ class Run(Compilation):
         given: bytes = b"",
         schedule: Module | None = None,
         code: bool = False,
+        rows: bool = False,
     ) -> None:
-        """`given` is the module if it is not just what the text says. Raises `PipelineError` for a text that is no list
-        of passes, and `BackendUnavailable` without MLIR."""
+        """`given` is the module if it is not just what the text says. With `rows` operations have the places at which
+        they stand in the text, also where it says that they came from another file. Raises `PipelineError` for a text
+        that is no list of passes, and `BackendUnavailable` without MLIR."""
         if reason := mlir_available():
             raise BackendUnavailable(reason)
         parts = steps(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
@@ -133,6 +141,7 @@ class Run(Compilation):
         self.given, self._bytecode = given, given
         names = stage_names(self.steps)
         self._native = _Passes(source_lines(unit.text), prefix="mlir", first="parse", given=given)
+        self._native.rows = rows
         scheduled = next((step.schedule for step in parts if isinstance(step, Transform)), None)
         units = (unit,) if scheduled is None else (unit, scheduled.unit)
         planned = (*READ, *names, *(CODE if code else ()))

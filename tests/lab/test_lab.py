@@ -12,6 +12,7 @@ import pytest
 from mytriton import CompileError, LaunchError, mlir
 from mytriton.diagnostics import MytritonError
 from mytriton.mlir.passes import parse as parse_passes
+from mytriton.mlir.rows import without_locations
 from mytriton.source import SourceUnit
 from tests.lab.modules import CRASHING, GENERIC, SAXPY, SCHEDULE
 
@@ -204,6 +205,31 @@ def test_a_schedule_is_stepped():
         "mlir-opt 'x y.mlir' '--pass-pipeline=builtin.module(transform-preload-library{transform-library-paths=s.mlir},"
         "transform-interpreter,func.func(cse))'"
     )
+
+
+def test_the_rows_of_a_text_count_whatever_locations_stand_in_it():
+    text = """\
+#loc1 = loc("k.py":3:4)
+func.func @f(%a: i32 loc("a"("k.py":2:3))) -> i32 attributes {s = "loc(no)"} { // loc(
+  %0 = arith.muli %a, %a : i32 loc(callsite("f"("k.py":5:6) at
+    "x)":1:2))
+  return %0 : i32 loc(#loc1)
+} loc(#loc)
+#loc = loc(unknown)
+"""
+    assert [row.rstrip() for row in without_locations(text).split("\n")] == [
+        "",
+        'func.func @f(%a: i32 ) -> i32 attributes {s = "loc(no)"} { // loc(',
+        "  %0 = arith.muli %a, %a : i32",
+        "",
+        "  return %0 : i32",
+        "}",
+        "",
+        "",
+    ]
+    run = mlir.Run(SourceUnit("x.mlir", "x", 1, text), "canonicalize", rows=True).run()
+    assert {line.text.strip(): line.span.line for line in run.stages[-1].lines if line.span}["return %0 : i32"] == 5
+    assert without_locations("a loc(") == "a loc("
 
 
 def test_the_code_of_a_module():

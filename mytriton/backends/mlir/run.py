@@ -138,10 +138,14 @@ class ModuleRun:
         """The module after the last stage that worked."""
         return self._bytecode
 
+    def _text(self) -> str:
+        """What is parsed."""
+        return "\n".join(line.text for line in self.source)
+
     def _emit(self) -> Stage:
         from mlir import ir
 
-        text = "\n".join(line.text for line in self.source)
+        text = self._text()
         stage = Stage(f"{self.prefix}/{self._first}", "text", "mlir", artifact=text, make_lines=lambda: self.source)
         if given := self._given:
             stage.make_lines = lambda: link_lines(self.listings.text(given), self.source)
