@@ -100,10 +100,13 @@ def measure(
             progress(len(seconds), max(len(seconds), min(at_most, round(budget / cost))))
 
 
-def in_turn(calls: Mapping[_Key, Callable[[], object]], timer: Timer, rounds: int = 30) -> dict[_Key, Samples]:
-    """Time calls that are to be compared, each once a round, so that a drift of the clocks meets all alike. Ten rounds
-    are queued at once; before these come some calls that do not count, since a GPU that has waited is slow for a
-    millisecond (an H200 by 6 percent)."""
+def in_turn(
+    calls: Mapping[_Key, Callable[[], object]], timer: Timer | None = None, rounds: int = 30
+) -> dict[_Key, Samples]:
+    """Time calls that are to be compared, each once a round, so that a drift of the clocks meets all alike; on the
+    clock that `do_bench` takes, unless `timer` is another. Ten rounds are queued at once; before these come some calls
+    that do not count, since a GPU that has waited is slow for a millisecond (an H200 by 6 percent)."""
+    timer = timer or _clock(None)
     turn, seconds = itertools.cycle(calls.values()), list[float]()
     idle = -(-_AWAKE // max(1, len(calls))) * len(calls)
     for _ in range(0, rounds if calls else 0, _ROUNDS):
@@ -131,10 +134,7 @@ def do_bench(
     What `fn` launches is timed on the GPU if there is one (on the stream that torch, else CuPy, works on), else on the
     host by the wall clock; `device` says it otherwise.
     """
-    from mytriton.backends.nvidia.device import probe
-
-    on_gpu = probe().state == "ready" if device is None else device == "cuda"
-    timer: Timer = _events() if on_gpu else WallClock()
+    timer = _clock(device)
 
     def call() -> None:
         for tensor in grad_to_none or ():
@@ -148,6 +148,13 @@ def do_bench(
     if return_mode == "all":
         return [1e3 * s for s in samples.seconds]
     return 1e3 * float(getattr(np, return_mode)(samples.seconds))
+
+
+def _clock(device: Literal["cuda", "cpu"] | None) -> Timer:
+    from mytriton.backends.nvidia.device import probe
+
+    on_gpu = probe().state == "ready" if device is None else device == "cuda"
+    return _events() if on_gpu else WallClock()
 
 
 def _events() -> Timer:
