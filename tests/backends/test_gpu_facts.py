@@ -9,7 +9,8 @@ import pytest
 
 import mytriton as triton
 import mytriton.language as tl
-from mytriton import Compilation
+from mytriton import Compilation, Target
+from mytriton.layout.live import held, programs_together
 from tests.benchmarks.gpu_kernels import add_kernel, row_sum_kernel, softmax_kernel
 
 
@@ -87,3 +88,19 @@ def test_loads_do_not_wait_for_each_other(name: str, backend: str) -> None:
 def test_a_reduction_takes_shuffles_and_one_pass_through_shared_memory(backend: str) -> None:
     made = compiled("row sum", backend, "sm_90")
     assert (count(made, "SHFL"), count(made, "STS"), count(made, "BAR")) == (5, 1, 1)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("num_warps", "registers"), [(8, 128), (16, 64)])
+def test_two_programs_of_many_warps_share_a_multiprocessor(num_warps: int, registers: int, backend: str) -> None:
+    signature = ROWS.replace("4096", "16384")
+    figures = softmax_kernel.compile(signature, backend=backend, num_warps=num_warps).stage("cubin").stats
+    assert figures["registers"] <= registers
+    assert figures["spill_stores"] <= 4, "one word at most, for room for twice as many threads"
+
+
+def test_programs_that_hold_too_much_ask_for_no_room() -> None:
+    wide = compiled("add", "cuda", "sm_90").stage("layout").artifact
+    assert held(wide) == 2 * 32, "x and y; their sum is made where it is stored"
+    assert programs_together(wide, Target(num_warps=8)) == 2
+    assert programs_together(wide, Target(num_warps=16)) == programs_together(wide, Target(num_warps=4)) == 1

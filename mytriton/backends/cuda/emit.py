@@ -25,6 +25,7 @@ from mytriton.backends.cuda.writer import Writer
 from mytriton.backends.nvidia.shared import STATIC_BYTES, alignment, shared_bytes
 from mytriton.ir import ops
 from mytriton.ir.core import Func, Op
+from mytriton.layout.live import programs_together
 from mytriton.layout.program import LaidOut
 from mytriton.layout.staging import AsyncCopy
 from mytriton.stage import Line
@@ -77,7 +78,9 @@ class _Emitter:
     def _signature(self) -> list[Line]:
         params = ", ".join(f"{c_type(p.type)} {self._values.name(p)}" for p in self._func.params)
         ids = tuple(p.id for p in self._func.params)
-        bounds = f" __launch_bounds__({self._target.threads})" if self._target.form == "tuned" else ""
+        together = programs_together(self._facts.laid_out, self._target)
+        sizes = ", ".join(map(str, (self._target.threads, *([together] if together > 1 else []))))
+        bounds = f" __launch_bounds__({sizes})" if self._target.form == "tuned" else ""
         return [
             Line(f'extern "C" __global__{" void" + bounds if bounds else ""}', self._func.span),
             Line(f"{'' if bounds else 'void '}{kernel_symbol(self._func)}({params}) {{", self._func.span, ids),

@@ -30,6 +30,7 @@ from mytriton.ir import ops
 from mytriton.ir.core import Op, ParamInfo, Value
 from mytriton.ir.printer import Printer
 from mytriton.layout import routes
+from mytriton.layout.live import programs_together
 from mytriton.layout.orders import Orders
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
 from mytriton.layout.staging import AsyncCopy
@@ -78,6 +79,8 @@ class _Emitter:
             for p in self.func.params
         )
         threads = f"nvvm.reqntid = array<i32: {self.target.threads}>"
+        together = programs_together(self.laid_out, self.target)
+        threads += f", nvvm.minctasm = {together} : i32" if together > 1 else ""
         attributes = f" attributes {{{threads}}}" if self.target.form == "tuned" else ""
         head = f"gpu.func @{entry_name(self.func.name)}({params}){self.shared.attribution} kernel{attributes}"
         with text.region("module attributes {gpu.container_module}"), text.region("gpu.module @kernels"):
