@@ -98,7 +98,7 @@ class Measured:
         if waiting is not None:
             await waiting
         painted = written
-        deadline = start + 2
+        deadline = start + 20  # of a machine that is busy with other things
         while time.perf_counter() < deadline and (painted == written or painted != self._driver.written):
             painted = self._driver.written
             await asyncio.sleep(0.02)
