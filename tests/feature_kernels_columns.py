@@ -7,7 +7,10 @@ import numpy as np
 import mytriton as triton
 import mytriton.language as tl
 
-RNG = np.random.default_rng(11)
+
+def numbers(low, high, shape, dtype):
+    """The same ones whenever an example is built."""
+    return np.random.default_rng(11).integers(low, high, shape).astype(dtype)
 
 
 @triton.jit
@@ -26,8 +29,8 @@ def columns_kernel(x, y, out, turned, m, lead, M: tl.constexpr, N: tl.constexpr)
 @columns_kernel.example(m=17, lead=48, dtype="float16")
 @columns_kernel.example(m=31, lead=33, dtype="int8")
 def columns(m, lead, dtype):
-    x = RNG.integers(-30, 30, (16, lead)).astype(dtype)
-    y = RNG.integers(-30, 30, (32, 16)).astype(dtype)
+    x = numbers(-30, 30, (16, lead), dtype)
+    y = numbers(-30, 30, (32, 16), dtype)
     v = np.where(np.arange(32)[:, None] < m, x.T[:32], -1)
     turned = np.zeros_like(x)
     turned[:, :m] = 2 * x[:, :m]
@@ -65,7 +68,7 @@ def column_sums_kernel(x, out, trips, lead, M: tl.constexpr, N: tl.constexpr):
 @column_sums_kernel.example(trips=3, num_warps=1)
 @column_sums_kernel.example(trips=1, num_warps=4)
 def column_sums(trips, num_warps):
-    x = RNG.integers(-8, 8, (8 * trips, 64)).astype(np.float32)
+    x = numbers(-8, 8, (8 * trips, 64), np.float32)
     total = x.reshape(trips, 8, 64).sum(axis=0).T
     expected = np.concatenate([total.sum(axis=0), total.max(axis=1), total.reshape(-1)])
     return triton.Example(
@@ -97,7 +100,7 @@ def column_product_kernel(
 @column_product_kernel.example(rows=False, dtype="float32")
 def column_product(rows, dtype):
     m, n, k = 32, 16, 64
-    a, b = (RNG.integers(-4, 4, shape).astype(dtype) for shape in ((m, k), (n, k)))
+    a, b = (numbers(-4, 4, shape, dtype) for shape in ((m, k), (n, k)))
     return triton.Example(
         args={
             "a": a if rows else np.ascontiguousarray(a.T), "b": b, "out": np.zeros((m, n), np.float32), "K": k,
