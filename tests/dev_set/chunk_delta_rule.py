@@ -48,4 +48,5 @@ def chunk_delta_rule(time):
     args |= {"g": -rng.random((time, heads), np.float32), "h0": np.zeros((heads, dim, dim), np.float32)}
     args |= {"o": np.zeros((time, heads, dim), np.float32), "ht": np.zeros((heads, dim, dim), np.float32)}
     args |= {"scale": 0.5, "T": time, "H": heads, "Hg": groups, "BT": 16, "K": dim, "V": dim, "BV": 16}
-    return triton.Example(args=args, grid=(1, heads))
+    # Factors of float32 may be rounded to tf32.
+    return triton.Example(args=args, grid=(1, heads), rtol=2e-3, atol=5e-3)

@@ -60,4 +60,5 @@ def norm_gate_matmul(m, h, d):
     args |= {"Out": np.zeros((d, m), np.float32), "M": m, "H": h, "D": d, "s1": 8, "stride_in_h": 1, "stride_in_row": h}
     args |= {"stride_gate_m": h, "stride_gate_h": 1, "stride_proj_d": h, "stride_proj_h": 1, "stride_out_m": 1}
     args |= {"stride_out_d": m, "EPS": 1e-5, "BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16, "GROUP_M": 8}
-    return triton.Example(args=args, grid=triton.cdiv(m, 16) * triton.cdiv(d, 16))
+    # Factors of float32 may be rounded to tf32; sums of 24 products of numbers around 3 are stored.
+    return triton.Example(args=args, grid=triton.cdiv(m, 16) * triton.cdiv(d, 16), rtol=2e-3, atol=4e-2)
