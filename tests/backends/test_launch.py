@@ -202,10 +202,12 @@ def test_the_plain_form_refuses_a_grid_its_text_does_not_allow_for(cuda: FakeCud
 
 
 def test_shared_memory_that_is_asked_for(cuda: FakeCuda) -> None:
+    launch.CubinLauncher(b"cubin", "kernel", [], Target())((1, 1, 1), [])
+    assert "config" not in vars(cuda)  # a kernel without keeps the cache, where its loads are on their way
     run = launch.CubinLauncher(b"cubin", "kernel", [], Target(), shared=65544)
     run((1, 1, 1), [])
     assert (cuda.attributes[0].value, *cuda.attributes[1:]) == (1100, 8, 65544)
-    assert cuda.launches[0][1] == (1, 1, 1, 128, 1, 1, 65544)
+    assert cuda.launches[-1][1] == (1, 1, 1, 128, 1, 1, 65544)
     assert cuda.config == 1
     run = launch.CubinLauncher(b"cubin", "kernel", [], Target(), shared=300_000)
     with pytest.raises(LaunchError, match="asking for 300000 bytes of shared memory for kernel 'kernel' failed"):

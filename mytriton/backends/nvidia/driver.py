@@ -107,9 +107,10 @@ def load_function(cubin: bytes, name: str, shared: int) -> int:
             most = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             code = cuda.cuFuncSetAttribute(function, most, shared)
             check(code, f"asking for {shared} bytes of shared memory for kernel {name!r}")
-        # Several programs fit on a multiprocessor only if its cache leaves them the memory.
-        prefer_shared = 1  # CU_FUNC_CACHE_PREFER_SHARED
-        check(cuda.cuFuncSetCacheConfig(function, prefer_shared), f"preferring shared memory for kernel {name!r}")
+            # Several programs fit on a multiprocessor only if its cache leaves them the memory. Never for others: what
+            # loads are under way stands in that cache (an addition lost 5 % by it, a softmax of long rows 20 %).
+            prefer_shared = 1  # CU_FUNC_CACHE_PREFER_SHARED
+            check(cuda.cuFuncSetCacheConfig(function, prefer_shared), f"preferring shared memory for kernel {name!r}")
         if hasattr(cuda, "cuFuncLoad"):  # since CUDA 12.4; else the driver may put it off until the launch
             check(cuda.cuFuncLoad(function), f"loading kernel {name!r}")
     return function.value or 0
