@@ -47,7 +47,8 @@ def attention_kernel(
 @attention_kernel.example(heads=2, length=70, dtype="float32", causal=True)
 @attention_kernel.example(heads=1, length=50, dtype="float16", causal=False)
 @attention_kernel.example(heads=1, length=1, dtype="float32", causal=True)
-def attention(heads, length, dtype, causal, d=32):
+@attention_kernel.example(heads=1, length=100, dtype="float16", causal=True, block_m=64, block_n=32)
+def attention(heads, length, dtype, causal, d=32, block_m=32, block_n=16):
     rng = np.random.default_rng(0)
     q, k, v = (rng.standard_normal((heads, length, d)).astype(dtype) for _ in range(3))
     exact = [x.astype(np.float64) for x in (q, k, v)]
@@ -59,7 +60,8 @@ def attention(heads, length, dtype, causal, d=32):
     lse = (scores.max(-1) + np.log(total[..., 0])) / np.log(2)
     return triton.Example(
         args={"q": q, "k": k, "v": v, "out": np.zeros_like(q), "lse": np.zeros((heads, length), np.float32),
-              "scale": float(1 / np.sqrt(d)), "L": length, "CAUSAL": causal, "D": d, "BLOCK_M": 32, "BLOCK_N": 16},
+              "scale": float(1 / np.sqrt(d)), "L": length, "CAUSAL": causal, "D": d,
+              "BLOCK_M": block_m, "BLOCK_N": block_n},
         grid=lambda meta: (triton.cdiv(length, meta["BLOCK_M"]), heads),
         expected={"out": powers / total @ exact[2], "lse": lse},
         rtol=2e-3,  # (factors of float32 may be rounded to tf32)
