@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from explorer.engine import arguments, mlir_files, reading
+from explorer.engine import arguments, reading
 from explorer.engine import messages as m
 from explorer.engine.child import Channel
 from explorer.engine.plain import from_plain
 from explorer.engine.subjects import Subject, Subjects, Units
 from explorer.engine.views import diagnostic_view, stage_view
 from explorer.model.paths import is_mlir
-from explorer.model.result import LineView, OperationView, StageView
-from mytriton import mlir
+from explorer.model.result import LineView, ModuleInfo, OperationView, StageView
 from mytriton.backends.mlir.run import prepare
 from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import CompileError, Diagnostic, MytritonError
@@ -59,11 +58,12 @@ class Worker:
         """Do one job; its answers are sent as they are known."""
         if isinstance(job, m.ReadJob):
             self._channel.enter("source", f"reading {job.path}")
-            read = mlir_files.module_info if is_mlir(job.path) else reading.module_info
-            self._channel.send(m.ModuleRead(job.generation, read(job.text, job.path)))
+            self._channel.send(m.ModuleRead(job.generation, _read(job)))
             return
         if isinstance(job, m.PassesJob):
             self._channel.enter("passes", "listing the passes there are")
+            from explorer.engine import mlir_files
+
             self._channel.send(mlir_files.known(job.generation))
             return
         if isinstance(job, m.QueryJob):
@@ -138,14 +138,18 @@ class Worker:
         return replace(answer, stage=made.stage, command=shown, files=("README.txt", *made.files))
 
     def _reproducer(self, job: m.ReproduceJob, about: Subject) -> Reproducer:
-        if isinstance(about.compilation, mlir.Run):
+        if about.kernel is None:
+            from mytriton import mlir
+
+            assert isinstance(about.compilation, mlir.Run)
             return mlir.reproducer(about.compilation, job.stage, job.error)
-        assert about.kernel is not None
         known = {name: from_plain(value) for name, value in job.compile.names.items()}
         return reproducer(about.compilation, about.kernel, job.stage, text=job.text, known=known, error=job.error)
 
     def _query(self, job: m.QueryJob) -> m.Answered:
         """What passes leave of an MLIR file, asked about."""
+        from mytriton import mlir
+
         self._channel.enter("query", f"looking for {job.question}")
         answer = m.Answered(job.generation, job.question)
         try:
@@ -203,6 +207,14 @@ class Worker:
             self._pending.append((backend, stage, lambda: view(False)))
         # What is entered next follows.
         self._channel.send(m.StageFinished(job.generation, backend, view(later)), hold=True)
+
+
+def _read(job: m.ReadJob) -> ModuleInfo:
+    if not is_mlir(job.path):
+        return reading.module_info(job.text, job.path)
+    from explorer.engine import mlir_files
+
+    return mlir_files.module_info(job.text, job.path)
 
 
 def _through(planned: Sequence[str], until: str) -> Sequence[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from explorer.engine import arguments, mlir_files, reading
+from explorer.engine import arguments, reading
 from explorer.engine import messages as m
 from explorer.engine.configs import filled_in
 from explorer.model.paths import is_mlir
@@ -72,6 +72,8 @@ class Subjects:
         return self._module_of(job) if is_mlir(job.request.path) else self._kernel_of(job, backend)
 
     def _module_of(self, job: m.CompileJob) -> Subject:
+        from explorer.engine import mlir_files  # which kernels do without, as in `compiling`
+
         request = job.request
         info = mlir_files.module_info(request.text, request.path).kernel(request.kernel)
         key = (
