@@ -19,8 +19,6 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from textual import events
-
 from explorer.app import ExplorerApp
 from explorer.engine.messages import CompileFinished, CompileStarted, StageFinished
 from explorer.model.result import Frame, KernelInfo, LineView, StageView
@@ -122,12 +120,8 @@ async def measured(number: int, others: int, runs: int, folder: Path) -> Measure
         await settled(e.pilot)
         measure = Measured(e)
 
-        def press(key: str) -> None:
-            # As the driver does it: a pilot asks every widget whether it is done, twice, and counts that.
-            event = events.Key(key, {"asterisk": "*"}.get(key, key if len(key) == 1 else None))
-            event.set_sender(app)
-            assert app._driver is not None
-            app._driver.send_message(event)
+        def press(key: str) -> Awaitable[object]:
+            return pilot.press(key)
 
         def arrive() -> None:
             generation = e.engine.generation
