@@ -75,9 +75,10 @@ def joined(parts: tuple[Step, ...]) -> str:
     return f"{_ROOT}({_joined([(part.nest, part) for part in parts])})"
 
 
-def command(path: str, parts: tuple[Step, ...], schedule: str = "") -> str:
+def command(path: str, pipeline: str | tuple[Step, ...], schedule: str = "") -> str:
     """The line for a shell that has MLIR's own tool run these passes on a file; `schedule` is the file of one that is
     applied in the place of `transform-interpreter`, or else first."""
+    parts = steps(pipeline) if isinstance(pipeline, str) else pipeline
     if schedule:
         load = Step("transform-preload-library", f"transform-library-paths={schedule}")
         named = any(step.name == "transform-interpreter" for step in parts)

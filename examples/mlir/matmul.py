@@ -1,8 +1,8 @@
 """A matrix product built in four ways, beside NumPy on one thread: `python examples/mlir/matmul.py [size]`.
 
 The payload only says that it is a product; how it is computed is said by schedules of the transform dialect, in
-`matmul_schedules.mlir`. Step through one with
-`mytriton-explore examples/mlir/matmul.mlir --schedule examples/mlir/matmul_schedules.mlir`.
+`matmul_schedules.mlir`. Step through one with `mytriton-explore examples/mlir/matmul.mlir
+--schedule examples/mlir/matmul_schedules.mlir --pipeline "transform-interpreter{entry-point=tiled}"`.
 """
 
 import os

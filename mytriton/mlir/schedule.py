@@ -151,7 +151,8 @@ def _sequence(native: Any, sequence: str) -> Any:
     """The sequence of that name in a native schedule."""
     named = {name: op.operation for op in native.body.operations if (name := _symbol(op.operation))}
     if sequence not in named:
-        raise MytritonError(f"the schedule has no sequence @{sequence}; it has {', '.join(named) or 'none'}")
+        hint = f"; in a pipeline, {INTERPRETER}{{entry-point={next(iter(named))}}} names one" if named else ""
+        raise MytritonError(f"the schedule has no sequence @{sequence}; it has {', '.join(named) or 'none'}{hint}")
     return named[sequence]
 
 

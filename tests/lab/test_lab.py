@@ -201,6 +201,7 @@ def test_a_schedule_is_stepped():
         "mlir/transform.structured.tile_using_for",
         "mlir/cse",
     ]
+    assert mlir.command("x.mlir", "cse") == "mlir-opt x.mlir '--pass-pipeline=builtin.module(cse)'"
     assert mlir.command("x y.mlir", mlir.steps("func.func(cse)"), "s.mlir") == (
         "mlir-opt 'x y.mlir' '--pass-pipeline=builtin.module(transform-preload-library{transform-library-paths=s.mlir},"
         "transform-interpreter,func.func(cse))'"
