@@ -63,7 +63,11 @@ def loop_bounds(evaluator: Evaluator, call: t.Expr) -> Bounds | None:
     for name in _HINTS if loop is tl.range else ():
         if name in named:
             advice = semantics.known(named.pop(name), f"`{name}`")
-            stages = advice if name == "num_stages" and type(advice) is int and advice > 0 else stages
+            if name == "num_stages" and advice is not None:
+                if type(advice) is not int or advice < 0:
+                    span = next(x.span for keyword, x in call.keywords if keyword == name)
+                    raise Mistake("MT143", f"`num_stages` is a number of buffers, got {advice!r}", span, "write 1 to 8")
+                stages = advice
     names = ("start", "end", "step")[: len(args)] if len(args) > 1 else ("end",)[: len(args)]
     given = {**dict(zip(names, args, strict=False)), **named}
     text = semantics.text(call.function.span)

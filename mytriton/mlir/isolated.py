@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import IO, Any
 
 from mytriton.backends.mlir.listing import Listings, link_lines
@@ -56,7 +57,7 @@ class IsolatedRun(Run):
             assert child.stderr is not None
             listening = threading.Thread(target=_listen, args=(child.stderr, words))
             listening.start()
-            with child.stdin as inp:
+            with suppress(BrokenPipeError), child.stdin as inp:  # its time may be over before it is told what to do
                 inp.write(pickle.dumps((unit, self.steps, self.given)))
             for message in _messages(child.stdout):
                 match message:

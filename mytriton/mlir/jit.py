@@ -77,7 +77,10 @@ class Library(Mapping[str, "Function"]):
         self._functions = MappingProxyType(functions)
 
     def __getitem__(self, name: str) -> Function:
-        return self._functions[name]
+        try:
+            return self._functions[name]
+        except KeyError:
+            raise KeyError(f"no function {name!r}; there are {', '.join(self._functions) or 'none'}") from None
 
     def __iter__(self) -> Any:
         return iter(self._functions)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from math import prod
 from typing import Any, TypeAlias
 
 import ml_dtypes
@@ -26,15 +25,25 @@ DTYPES: dict[str, tuple[np.dtype[Any], ...]] = {
     "f8E5M2": (np.dtype(ml_dtypes.float8_e5m2),),
 }
 
+#: Operations that only read an argument.
+_READS = (
+    *("affine.load", "memref.dim", "memref.load"),
+    *("vector.gather", "vector.load", "vector.maskedload", "vector.transfer_read"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
-    """`memref<4x?xf32>`: extents, None where any will do; whether elements must be in row-major order."""
+    """`memref<4x?xf32>`: extents, and the distances between elements in elements, None where any will do. `strides` is
+    None if elements are to be in row-major order. `offset` is that of the first element; `written` says whether the
+    function may write to it."""
 
     text: str
     element: str
     shape: tuple[int | None, ...]
-    contiguous: bool
+    strides: tuple[int | None, ...] | None = None
+    offset: int | None = 0
+    written: bool = True
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -49,8 +58,16 @@ class ArrayType:
             return f"the array has {array.ndim} axes"
         if any(want not in (None, have) for want, have in zip(self.shape, array.shape, strict=True)):
             return f"the array is of shape {array.shape}"
-        if self.contiguous and not array.flags.c_contiguous:
+        if self.offset:
+            return "an array begins with its first element; write `offset: 0` or `offset: ?`"
+        if self.strides is None and not array.flags.c_contiguous:
             return "the array is not contiguous; pass a copy, or give the memref a strided layout"
+        if self.strides is not None:
+            distances = zip(self.strides, array.strides, array.shape, strict=True)
+            if any(n > 1 and want not in (None, have / array.itemsize) for want, have, n in distances):
+                return f"the array has strides of {array.strides} bytes; write `?` for those that vary"
+        if self.written and not array.flags.writeable:
+            return "the array is read-only, and the function may write to it; pass a copy"
         return "" if array.flags.aligned else "the array is not aligned to its elements; pass a copy"
 
     def __str__(self) -> str:
@@ -121,12 +138,13 @@ def signatures(module: Module, only: str = "") -> dict[str, Signature]:
             results = [_type(t, f"result of `{name}`") for t in type_.results]
             if len(results) > 1:
                 raise MytritonError(f"`{name}` returns {len(results)} values; return one, and write others to memrefs")
-            arguments = tuple(_type(t, f"argument {i} of `{name}`") for i, t in enumerate(type_.inputs))
+            given = enumerate(zip(type_.inputs, op.regions[0].blocks[0].arguments, strict=True))
+            arguments = tuple(_type(t, f"argument {i} of `{name}`", _may_write(value)) for i, (t, value) in given)
             found[name] = Signature(name, arguments, results[0] if results else None)
     return found
 
 
-def _type(native: Any, where: str) -> Type:
+def _type(native: Any, where: str, written: bool = True) -> Type:
     from mlir import ir
 
     text = str(native)
@@ -134,16 +152,22 @@ def _type(native: Any, where: str) -> Type:
         return NumberType(text)
     if isinstance(native, ir.MemRefType) and str(native.element_type) in DTYPES:
         shape = tuple(None if native.is_dynamic_dim(i) else native.get_dim_size(i) for i in range(native.rank))
-        return ArrayType(text, str(native.element_type), shape, _row_major(native))
+        return ArrayType(text, str(native.element_type), shape, *_layout(native), written)
     raise MytritonError(f"{where} is {text}, for which no NumPy array or number can be passed")
 
 
-def _row_major(native: Any) -> bool:
-    """Whether the layout says that the elements are in row-major order with nothing between."""
+def _layout(native: Any) -> tuple[tuple[int | None, ...] | None, int | None]:
+    """The strides and the offset of a memref: None for what varies, and for strides that say row-major order."""
     from mlir import ir
 
     if ir.AffineMapAttr.get(ir.AffineMap.get_identity(native.rank)) == native.layout:
-        return True
+        return None, 0
     strides, offset = native.get_strides_and_offset()
-    shape = [native.get_dim_size(i) for i in range(native.rank)]
-    return offset == 0 and list(strides) == [prod(shape[i + 1 :]) for i in range(native.rank)]
+    varies = ir.ShapedType.get_dynamic_stride_or_offset()
+    known = tuple(None if stride == varies else stride for stride in strides)
+    return known, None if offset == varies else offset
+
+
+def _may_write(argument: Any) -> bool:
+    """Whether something else than a load is done with a native argument."""
+    return any(use.owner.name not in _READS for use in argument.uses)

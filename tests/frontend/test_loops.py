@@ -389,6 +389,7 @@ MISUSES = [
     ("for k in range(0, n, step=1): pass", 14, "MT120 `range` takes (end), (start, end) or (start, end, step)"),
     ("for k in range(): pass", 14, "MT120 `range` takes (end), (start, end) or (start, end, step)"),
     ("for k in tl.range(n, num_stages=n): pass", 37, "MT210 `num_stages` must be a constexpr, but `n` (i32) is not"),
+    ("for k in tl.range(n, num_stages=-1): pass", 37, "MT143 `num_stages` is a number of buffers, got -1"),
     ("for k in tl.range(n, stages=2): pass", 14, "MT120 `tl.range` takes (end), (start, end) or (start, end, step)"),
     ("for k in range(u, 0, -1): pass", 26,
      "MT144 a loop that counts in uint64 cannot use -1, which may be negative"),

@@ -168,10 +168,36 @@ def test_functions_on_arrays():
     ]:
         with pytest.raises(LaunchError, match=re.escape(message)):
             library["saxpy"](*args)
+    fixed = table.T[:3]
+    fixed.setflags(write=False)
+    assert library["column"](fixed, 0).tolist() == [0.0, 1.0, 2.0]  # is only read
+    y.setflags(write=False)
+    with pytest.raises(LaunchError, match=r"argument 2 .* the array is read-only, and the function may write to it"):
+        library["saxpy"](2.0, x, y)
+    with pytest.raises(KeyError, match="no function 'cube'; there are saxpy, square, column"):
+        library["cube"]
     with pytest.raises(LaunchError, match="4294967296 does not fit"):
         library["square"](1 << 32)
     with pytest.raises(MytritonError, match=r"not lowered to LLVM: .*arith\.addf"):
         mlir.jit(mlir.parse(SAXPY), "func.func(llvm-request-c-wrappers)")
+
+
+@pytest.mark.parametrize(
+    ("layout", "taken", "refused"),
+    [
+        ("strided<[2], offset: ?>", slice(None, None, 2), "strides of (8,) bytes; write `?`"),
+        ("strided<[-1], offset: 0>", slice(None, None, -1), "strides of (8,) bytes; write `?`"),
+        ("strided<[1], offset: 5>", None, "an array begins with its first element; write `offset: 0`"),
+    ],
+)
+def test_distances_that_a_type_fixes(layout, taken, refused):
+    text = "func.func @last(%x: memref<?xi64, L>) -> i64 {\n%i = arith.constant 3 : index\n"
+    text += "%0 = memref.load %x[%i] : memref<?xi64, L>\nreturn %0 : i64\n}"
+    last, x = mlir.jit(mlir.parse(text.replace("L>", f"{layout}>")))["last"], np.arange(8)
+    if taken is not None:
+        assert last(x[taken]) == x[taken][3]
+    with pytest.raises(LaunchError, match=re.escape(refused)):
+        last(x)
 
 
 def test_a_schedule_is_a_module_of_its_own():
