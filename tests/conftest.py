@@ -27,6 +27,13 @@ hypothesis.settings.load_profile("repeatable")
 GOLDEN = Path(__file__).parent / "golden"
 
 
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores: tests of the explorer wait for terminals and children half of their time."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + 1
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the texts in tests/golden instead of comparing"

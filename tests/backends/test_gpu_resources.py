@@ -45,7 +45,8 @@ def test_api_strip_and_json_have_the_same_figures(backend, chip, tmp_path: Path,
     assert wanted == (
         shown.registers, shown.shared, shown.spills, shown.stack, shown.constant, shown.occupancy, shown.limits,
     )  # fmt: skip
-    assert 16 <= found.registers <= 64 and 16 <= found.shared <= 512 and found.stack == 32  # of the sine, for large x
+    assert 16 <= found.registers <= 64 and 16 <= found.shared <= 512
+    assert found.stack in (0, 32)  # of the sine, for large x; ptxas inlines what nvJitLink does not
     assert found.constant > 3 * 8 and found.spill_stores == found.spill_loads == 0 < found.barriers
     assert f"{found.registers}" in str(found) and "limited by" in str(found)
     path = tmp_path / "total.py"
