@@ -9,7 +9,7 @@ import platform
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePath
@@ -71,6 +71,18 @@ def reproducer(
     """A reproducer of one planned stage of the compilation of `kernel`, which was read from a file with that `text` and
     those `known` globals. `error` is what is to be reproduced. Raises `NoReproducer`."""
     return _Maker(compilation, kernel, stage, text, known or {}).make(error)
+
+
+def about_pipeline(pipeline: str) -> list[str]:
+    """What is said of the pass that a reproducer runs."""
+    return [f"pipeline    builtin.module({pipeline})", 'locations   "-":LINE:COLUMN is a place in emitted.mlir']
+
+
+def about(rows: Sequence[str], error: str) -> str:
+    """What people read of a reproducer: its rows, what is installed, and the error that is to be reproduced."""
+    installed = [f"python {platform.python_version()}  {platform.platform()}"]
+    installed += [f"{name} {version}" for name, version in versions()]
+    return "\n".join([*rows, "", *installed, "", "What it failed with:", "", error or "It did not fail."]) + "\n"
 
 
 class _Maker:
@@ -190,10 +202,5 @@ class _Maker:
             f"target      {target}",
         ]
         if self.stage in self.passes:
-            rows += [
-                f"pipeline    builtin.module({self._pipeline})",
-                'locations   "-":LINE:COLUMN is a place in emitted.mlir',
-            ]
-        rows += ["", f"python {platform.python_version()}  {platform.platform()}"]
-        rows += [f"{name} {version}" for name, version in versions()]
-        return "\n".join([*rows, "", "What it failed with:", "", error or "It did not fail."]) + "\n"
+            rows += about_pipeline(self._pipeline)
+        return about(rows, error)

@@ -8,6 +8,7 @@ is copied.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -36,16 +37,7 @@ def empty(rank: int) -> ctypes.Array[ctypes.c_int64]:
 
 def taken(words: ctypes.Array[ctypes.c_int64], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """A copy of the array that a descriptor describes."""
-    rank = (len(words) - 3) // 2
-    shape, strides = words[3 : 3 + rank], words[3 + rank :]
-    span = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
-    if 0 in shape:
-        return np.empty(shape, dtype)
-    start = words[1] + words[2] * dtype.itemsize
-    memory = (ctypes.c_uint8 * (span * dtype.itemsize)).from_address(start)
-    flat = np.ctypeslib.as_array(memory).view(dtype)
-    bytes_ = [stride * dtype.itemsize for stride in strides]
-    copied: np.ndarray[Any, Any] = np.lib.stride_tricks.as_strided(flat, shape, bytes_).copy()
+    copied: np.ndarray[Any, Any] = _view(words[:], dtype).copy()
     return copied
 
 
@@ -63,17 +55,19 @@ def copy_function() -> Any:
     unranked = ctypes.POINTER(_Unranked)
 
     def copy(size: int, source: Any, target: Any) -> None:
-        _view(target[0], size)[...] = _view(source[0], size)
+        to, made_of = (_view(a.descriptor[: 3 + 2 * a.rank], np.dtype(f"V{size}")) for a in (target[0], source[0]))
+        to[...] = made_of
 
     return ctypes.CFUNCTYPE(None, ctypes.c_int64, unranked, unranked)(copy)
 
 
-def _view(array: Any, size: int) -> np.ndarray[Any, Any]:
-    """The memory of an array of elements of so many bytes."""
-    rank = array.rank
-    words = array.descriptor[: 3 + 2 * rank]
+def _view(words: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The memory that a descriptor describes."""
+    rank = (len(words) - 3) // 2
     shape, strides = words[3 : 3 + rank], words[3 + rank :]
-    span = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)) if all(shape) else 0
-    memory = (ctypes.c_uint8 * (span * size)).from_address(words[1] + words[2] * size)
-    flat = np.ctypeslib.as_array(memory).view(f"V{size}")
-    return np.lib.stride_tricks.as_strided(flat, shape, [stride * size for stride in strides])
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    span = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
+    memory = (ctypes.c_uint8 * (span * dtype.itemsize)).from_address(words[1] + words[2] * dtype.itemsize)
+    flat = np.ctypeslib.as_array(memory).view(dtype)
+    return np.lib.stride_tricks.as_strided(flat, shape, [stride * dtype.itemsize for stride in strides])

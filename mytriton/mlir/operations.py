@@ -17,7 +17,7 @@ from mytriton.records import dataclass
 #: Operations that are reductions by name.
 REDUCTIONS = (
     *("linalg.reduce", "linalg.softmax", "vector.reduction", "vector.multi_reduction", "vector.contract"),
-    *("gpu.all_reduce", "gpu.subgroup_reduce", "scf.reduce", "affine.parallel", "tosa.reduce_*", "tosa.arg*"),
+    *("gpu.all_reduce", "gpu.subgroup_reduce", "scf.reduce", "tosa.reduce_*", "tosa.arg*"),
 )
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import platform
-
 from mytriton import reruns
 from mytriton.backends.mlir.listing import module_text
 from mytriton.mlir.module import READ, Run
 from mytriton.mlir.schedule import Transform
-from mytriton.reproducer import SCRIPT, NoReproducer, Reproducer
-from mytriton.versions import versions
+from mytriton.reproducer import SCRIPT, NoReproducer, Reproducer, about, about_pipeline
 
 
 def reproducer(run: Run, stage: str | None = None, error: str = "") -> Reproducer:
@@ -34,16 +31,6 @@ def reproducer(run: Run, stage: str | None = None, error: str = "") -> Reproduce
     given = module_text(before.artifact) if isinstance(before.artifact, bytes) else before.text
     if failed is not None and failed.name == name:
         error = error or "\n".join(d.message for d in failed.diagnostics)
-    rows = [
-        title,
-        "",
-        f"pipeline    builtin.module({step.pipeline})",
-        'locations   "-":LINE:COLUMN is a place in emitted.mlir',
-        "",
-        f"python {platform.python_version()}  {platform.platform()}",
-        *(f"{package} {version}" for package, version in versions()),
-        *("", "What it failed with:", "", error or "It did not fail."),
-    ]
     files: dict[str, str | bytes] = {"input.mlir": given + "\n", "emitted.mlir": run.units[0].text}
     if isinstance(step, Transform):
         files[SCRIPT] = reruns.schedule_script(title)
@@ -52,4 +39,4 @@ def reproducer(run: Run, stage: str | None = None, error: str = "") -> Reproduce
     else:
         files[SCRIPT] = reruns.mlir_script(title)
         files["pipeline.txt"] = step.pipeline + "\n"
-    return Reproducer(name, "\n".join(rows) + "\n", files)
+    return Reproducer(name, about([title, "", *about_pipeline(step.pipeline)], error), files)
