@@ -211,16 +211,13 @@ static unsigned short mt_f32_to_bf16(float x) {
     unsigned word = bits<unsigned>(x);
     return x != x ? 0x7fff : (word + 0x7fff + ((word >> 16) & 1)) >> 16;
 }
-// --- tensor cores; addresses of shared memory are distances from one place in it
+// --- tensor cores; addresses of shared memory are distances from where the kernel's begins
 static unsigned own_lane() { return threadIdx.x & 31; }
 static void hand(const void* p) { self().handed = (unsigned long long)p; wait_at(SHUFFLE); }
 static const void* handed(unsigned lane) { return (const void*)threads[(threadIdx.x & ~31u) | lane].handed; }
 static void all_have_read() { wait_at(SHUFFLE); }
 static char* origin;
-static size_t __cvta_generic_to_shared(const void* p) {
-    if (!origin) origin = (char*)((size_t)p & ~(size_t)1023);  // addresses are as much aligned as on the device
-    return (char*)p - origin;
-}
+static size_t __cvta_generic_to_shared(const void* p) { return (char*)p - origin; }
 TENSOR_CORES
 #define LDMATRIX(count) \
     static void mt_ldmatrix_x##count(unsigned* to, unsigned at) { ldmatrix(to, origin + (int)at, count, 0); } \
@@ -260,6 +257,7 @@ _ASSEMBLY = re.compile(
 #: As much as a program may ask for on any chip.
 _MOST_SHARED = 227 << 10
 _DYNAMIC = re.compile(r"extern (__shared__ __align__\(\d+\) unsigned char mt_shared\[)\];")
+_SHARED = re.compile(r"__shared__ __align__\(\d+\) unsigned char mt_shared\[\d+\];")
 _CHECKS = "signed-integer-overflow,integer-divide-by-zero,shift,float-cast-overflow,bool"
 _SIGNATURE = re.compile(r"^(?:void )?(\w+)\((.*)\) \{$", re.MULTILINE)
 
@@ -304,7 +302,7 @@ def build(kernels: Sequence[tuple[str, int]], folder: Path) -> Library:
     """Compile kernels, each given as its text and its number of threads."""
     parts = [_SHIM]
     for number, (text, threads) in enumerate(kernels):
-        text = _DYNAMIC.sub(rf"\g<1>{_MOST_SHARED}];", text)
+        text = _SHARED.sub(r"\g<0> ::origin = (char*)mt_shared;", _DYNAMIC.sub(rf"\g<1>{_MOST_SHARED}];", text))
         text = stand_ins(text) + in_cpp(_without_assembly(text)).replace('extern "C" ', "")
         found = list(_SIGNATURE.finditer(text))[-1]
         types = [p.strip().rsplit(" ", 1)[0] for p in found[2].split(",") if p.strip()]
