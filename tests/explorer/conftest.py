@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 from explorer.engine.client import Engine
 from explorer.engine.limits import Limits
+from explorer.share.bundle import write
+from tests.explorer.bundles import record, shared
 from tests.explorer.engine_harness import MakeEngine, Recorder
 
 
@@ -55,3 +58,13 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     for name in ("NO_COLOR", "TMUX", "STY", "SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def bundle_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A bundle of B, compared with A, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MYTRITON_BACKEND", raising=False)
+    file = tmp_path / "add.mtx"
+    file.write_bytes(write(shared("in B", replace(record("in A"), label="pinned 10:00"))))
+    return file

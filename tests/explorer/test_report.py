@@ -22,8 +22,8 @@ from explorer.share.html import page
 from explorer.share.markdown import LIMIT, markdown
 from explorer.share.record import Made
 from explorer.share.replay import restored
+from tests.explorer.bundles import build, record, shared
 from tests.explorer.explorer_support import COMMON, SOURCE, STAGES
-from tests.explorer.test_bundle import build, record
 from tests.explorer.test_explorer import WRONG
 
 MADE = Made("2026-01-02 03:04 UTC", "3.12.1", "Linux", {"mytriton": "0.1.0", "numpy": "not installed"})
@@ -263,7 +263,6 @@ def test_reports_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from explorer.share.bundle import write
-    from tests.explorer.test_bundle import shared
 
     monkeypatch.chdir(tmp_path)
     Path("add.mtx").write_bytes(write(shared()))

@@ -17,9 +17,9 @@ from rich.style import Style
 
 from explorer.actions import ACTIONS
 from explorer.share.bundle import write
+from tests.explorer.bundles import opened, record, shared
 from tests.explorer.explorer_support import SOURCE, Explorer, explorer, screen, segments, settled
 from tests.explorer.screens import SCREENS, Shown
-from tests.explorer.test_bundle import opened, record, shared
 
 SIZES = ((200, 60), (120, 40), (80, 24))
 #: The actions in pictures of the help and the palette.

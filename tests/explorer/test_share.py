@@ -9,8 +9,8 @@ import pytest
 from explorer.__main__ import main
 from explorer.engine.messages import SLOW_STAGES
 from explorer.share.bundle import read
+from tests.explorer.bundles import shared
 from tests.explorer.explorer_support import SOURCE, Explorer, explorer
-from tests.explorer.test_bundle import shared
 
 
 @pytest.fixture(autouse=True)

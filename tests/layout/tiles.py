@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
@@ -15,7 +16,8 @@ from mytriton.ir.core import Block, Func, Value
 from mytriton.ir.verify import verify
 from mytriton.layout import simulate
 from mytriton.layout.assign import lay_out
-from mytriton.layout.program import LaidOut
+from mytriton.layout.ops import Convert
+from mytriton.layout.program import Exchange, Item, LaidOut, Nested
 from mytriton.target import Target
 from mytriton.types import ScalarType, Type, f32, i32, shape_of
 from tests.ir.kernels import pointer
@@ -175,3 +177,28 @@ def numbers(shape: tuple[int, ...], element: ScalarType = i32, seed: int = 0) ->
     if element.kind == "float":
         return rng.standard_normal(shape).astype(DTYPES[element])
     return rng.integers(-1000, 1000, shape).astype(DTYPES[element])
+
+
+def exchanges(laid_out: LaidOut) -> list[str]:
+    """How each exchange goes, in order; `!` if the threads wait before it."""
+    found = [item for item in laid_out.walk() if isinstance(item, Exchange)]
+    return [(i.op.through if isinstance(i.op, Convert) else i.op.across) + "!" * i.barrier for i in found]
+
+
+def barriers(laid_out: LaidOut) -> list[list[str]]:
+    """What stands behind each barrier that stands by itself: the operations with an effect."""
+    return [
+        [op.opcode for op in item.ops if op.opcode in ("load", "store")] for item in laid_out.segments if item.barrier
+    ]
+
+
+def without_barriers(laid_out: LaidOut) -> LaidOut:
+    def strip(items: tuple[Item, ...]) -> tuple[Item, ...]:
+        return tuple(
+            dataclasses.replace(i, barrier=False, blocks=tuple(map(strip, i.blocks)))
+            if isinstance(i, Nested)
+            else dataclasses.replace(i, barrier=False)
+            for i in items
+        )
+
+    return dataclasses.replace(laid_out, items=strip(laid_out.items))
