@@ -111,7 +111,7 @@ def test_damaged_bundles(bundle_path: Path) -> None:
     )
     assert said(put("listings", 0, 0, "end_line", 10**9)).startswith("is damaged: stage tree has a line that came from")
     assert said(put("b", "example", -1)) == "is damaged: its file is 'add.py' and its example number -1"
-    assert said(put("b", "bundle_path", "/")) == "is damaged: its file is '/' and its example number 0"
+    assert said(put("b", "path", "/")) == "is damaged: its file is '/' and its example number 0"
     assert said(put("b", "run", "outputs", 0, "size", 0)).startswith("is damaged: its numbers make no sense (")
     assert said(put("listings", 0, 0, "line", 1.5)).endswith(
         "LineView.line: a number where there should be a whole number"

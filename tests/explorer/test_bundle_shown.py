@@ -113,7 +113,7 @@ def test_a_real_one_made_and_opened_where_nothing_is_installed(
     code = (
         "import sys, importlib.abc\n"
         "class Block(importlib.abc.MetaPathFinder):\n"
-        "    def find_spec(self, name, bundle_path, target=None):\n"
+        "    def find_spec(self, name, path, target=None):\n"
         f"        if any(name == a or name.startswith(a + '.') for a in {ABSENT!r}):\n"
         "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
         "sys.meta_path.insert(0, Block())\n"
