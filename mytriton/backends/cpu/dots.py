@@ -10,10 +10,10 @@ import functools
 from math import prod
 from pathlib import Path
 
-from mytriton.backends.cpu.plan import Plan
-from mytriton.backends.cpu.writer import POINTER, Text, type_name
+from mytriton.backends.cpu.plan import Plan, Rows
+from mytriton.backends.cpu.writer import LANES, POINTER, Text, type_name
 from mytriton.ir import ops
-from mytriton.ir.core import Block, Func
+from mytriton.ir.core import Block, Func, Value
 from mytriton.ir.ops.dot import accumulates_in
 from mytriton.records import dataclass
 from mytriton.types import ScalarType, element_of, shape_of, u8
@@ -32,8 +32,8 @@ _ATTRIBUTES = '{llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`batches` times [rows, depth] by [depth, columns]. The rows of the factors are `lhs_row` and `rhs_row` elements
-    apart; `lhs_row` 0 stands for a number of bytes that the function is told."""
+    """`batches` times [rows, depth] by [depth, columns]. The rows of the first factor are `lhs_row` elements apart; 0
+    stands for a number of bytes that the function is told. Those of the second are kept as `rhs` says."""
 
     factor: ScalarType
     batches: int
@@ -41,7 +41,7 @@ class Product:
     columns: int
     depth: int
     lhs_row: int
-    rhs_row: int
+    rhs: Rows
 
     @property
     def total(self) -> ScalarType:
@@ -51,8 +51,14 @@ class Product:
     @property
     def name(self) -> str:
         """The symbol of its function, without the @."""
-        apart = f".{self.lhs_row}.{self.rhs_row}" * ((self.lhs_row, self.rhs_row) != (self.depth, self.columns))
-        return f"dot.{self.factor.name}.{self.batches}x{self.rows}x{self.depth}x{self.columns}{apart}"
+        apart = f".{self.lhs_row}.{self.rhs.row}" * ((self.lhs_row, self.rhs.row) != (self.depth, self.columns))
+        panels = f".in_{self.panels}" * (self.panels > 1)
+        return f"dot.{self.factor.name}.{self.batches}x{self.rows}x{self.depth}x{self.columns}{apart}{panels}"
+
+    @property
+    def panels(self) -> int:
+        """In how many panels the second factor is."""
+        return self.columns // self.rhs.columns
 
 
 def product(op: ops.Dot, plan: Plan) -> Product:
@@ -61,22 +67,32 @@ def product(op: ops.Dot, plan: Plan) -> Product:
     factor = element_of(op.lhs.type)
     assert isinstance(factor, ScalarType)
     columns = shape_of(op.rhs.type)[-1]
-    apart = 0 if op.lhs in plan.in_place else plan.rows.get(op.lhs, depth), plan.rows.get(op.rhs, columns)
-    return Product(factor, prod(batch), rows, columns, depth, *apart)
+    lhs, rhs = (plan.rows.get(v, Rows(n, n, 0)) for v, n in ((op.lhs, depth), (op.rhs, columns)))
+    return Product(factor, prod(batch), rows, columns, depth, 0 if op.lhs in plan.in_place else lhs.row, rhs)
 
 
 def dot_function(what: Product) -> list[str]:
     """`@dot.f32.1x16x16x16(lhs, rhs, sums)`."""
-    if what.batches == 1:
+    if what.batches == what.panels == 1:
         return _matrices(what, what.name)
-    return [*_matrices(what, f"{what.name}.one"), *_batches(what)]
+    return [*_matrices(what, f"{what.name}.one"), *_several(what)]
 
 
 def tile_of(what: Product) -> str:
     """The schedule for a product: rows, columns and steps."""
-    rows, vector = (_WIDE, 64) if _has_avx512() else (_NARROW, 32)
-    columns = 2 * vector // what.total.bytes
-    return f"{rows}x{columns}x{_STEPS}" if what.rows > 1 else f"1x16x{_STEPS}"
+    rows = _WIDE if _has_avx512() else _NARROW
+    return f"{rows}x{_tile_columns(what.total)}x{_STEPS}" if what.rows > 1 else f"1x16x{_STEPS}"
+
+
+def panel_columns(factor: Value) -> int:
+    """The columns of a panel of a second factor: those of a tile, if a loop can write rows of so many."""
+    element = element_of(factor.type)
+    assert isinstance(element, ScalarType)
+    return max(LANES, _tile_columns(accumulates_in(element)))
+
+
+def _tile_columns(total: ScalarType) -> int:
+    return 2 * (64 if _has_avx512() else 32) // total.bytes
 
 
 @functools.cache
@@ -88,16 +104,16 @@ def _has_avx512() -> bool:
 
 
 def _matrices(what: Product, name: str) -> list[str]:
-    """The function for one product."""
+    """The function for one product, or for the columns of one panel."""
     text = Text(_EMPTY)
     blocks = {
         "lhs": (what.rows, what.depth, what.lhs_row, what.factor),
-        "rhs": (what.depth, what.columns, what.rhs_row, what.factor),
-        "sums": (what.rows, what.columns, what.columns, what.total),
+        "rhs": (what.depth, what.rhs.columns, what.rhs.row, what.factor),
+        "sums": (what.rows, what.rhs.columns, what.columns, what.total),
     }
-    params = ", ".join(f"%{block}: {POINTER}" for block in blocks) + ("" if what.lhs_row else ", %lhs.distance: i64")
-    with text.block(f'func.func private @{name}({params}) attributes {_ATTRIBUTES}, tile = "{tile_of(what)}"}}'):
-        for number in sorted({0, 1, *(number for shape in blocks.values() for number in shape[:3])}):
+    with text.block(f'func.func private @{name}({_params(what)}) attributes {_ATTRIBUTES}, tile = "{tile_of(what)}"}}'):
+        numbers = {number for shape in blocks.values() for number in shape[:3]}
+        for number in sorted({0, 1} | numbers):
             text.write(f"%n.{number} = arith.constant {number} : i64")
         if not what.lhs_row:
             text.write(f"%element = arith.constant {what.factor.bytes} : i64")
@@ -132,25 +148,32 @@ def _view(text: Text, block: str, rows: int, columns: int, row: int, element: Sc
     return type_
 
 
-def _batches(what: Product) -> list[str]:
-    """The function for several products, one after the other."""
+def _several(what: Product) -> list[str]:
+    """The function for the products of a batch, or for all panels, one after the other."""
     text = Text(_EMPTY)
-    sizes = {
-        "lhs": what.rows * what.lhs_row * what.factor.bytes,
-        "rhs": what.depth * what.rhs_row * what.factor.bytes,
-        "sums": what.rows * what.columns * what.total.bytes,
-    }
-    params = ", ".join(f"%{block}: {POINTER}" for block in sizes)
-    with text.block(f"func.func private @{what.name}({params}) attributes {_ATTRIBUTES}}}"):
-        for number in sorted({0, 1, what.batches, *sizes.values()}):
+    steps = {"lhs": 0, "rhs": what.rhs.panel * what.factor.bytes, "sums": what.rhs.columns * what.total.bytes}
+    if what.batches > 1:
+        steps = {
+            "lhs": what.rows * what.lhs_row * what.factor.bytes,
+            "rhs": what.depth * what.rhs.row * what.factor.bytes,
+            "sums": what.rows * what.columns * what.total.bytes,
+        }
+    count = max(what.batches, what.panels)
+    with text.block(f"func.func private @{what.name}({_params(what)}) attributes {_ATTRIBUTES}}}"):
+        for number in sorted({0, 1, count, *steps.values()}):
             text.write(f"%n.{number} = arith.constant {number} : i64")
-        with text.block(f"scf.for %batch = %n.0 to %n.{what.batches} step %n.1 : i64",
-                        end="} {loop_annotation = #as_written}"):  # fmt: skip
-            for block, size in sizes.items():
-                text.write(f"%{block}.offset = arith.muli %batch, %n.{size} : i64")
+        with text.block(f"scf.for %one = %n.0 to %n.{count} step %n.1 : i64", end="} {loop_annotation = #as_written}"):
+            for block, size in steps.items():
+                text.write(f"%{block}.offset = arith.muli %one, %n.{size} : i64")
                 types = f"({POINTER}, i64) -> {POINTER}, i8"
                 text.write(f"%{block}.at = llvm.getelementptr %{block}[%{block}.offset] : {types}")
-            places = ", ".join(f"%{block}.at" for block in sizes)
-            text.write(f"func.call @{what.name}.one({places}) : ({', '.join([POINTER] * 3)}) -> ()")
+            places = [f"%{block}.at" for block in steps] + ["%lhs.distance"] * (not what.lhs_row)
+            types = ", ".join([POINTER] * len(steps) + ["i64"] * (not what.lhs_row))
+            text.write(f"func.call @{what.name}.one({', '.join(places)}) : ({types}) -> ()")
         text.write("func.return")
     return [line.text for line in text.lines]
+
+
+def _params(what: Product) -> str:
+    given = [f"%{block}: {POINTER}" for block in ("lhs", "rhs", "sums")]
+    return ", ".join(given + ["%lhs.distance: i64"] * (not what.lhs_row))

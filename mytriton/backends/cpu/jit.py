@@ -24,6 +24,7 @@ from mytriton.analysis.written import written_params
 from mytriton.arrays import address_of, host_array
 from mytriton.backends.cpu.emit import Emitted
 from mytriton.backends.cpu.feedback import FAILURE_BYTES
+from mytriton.backends.cpu.memory import Scratch
 from mytriton.backends.cpu.writer import symbol
 from mytriton.diagnostics import LaunchError
 from mytriton.ir.arithmetic import DTYPES, convert
@@ -31,8 +32,6 @@ from mytriton.ir.core import Func, ParamInfo
 from mytriton.source import SourceUnit
 from mytriton.target import MAX_GRID_X
 from mytriton.types import PointerType, ScalarType, element_of, i1
-
-_CACHE_LINE = 64
 
 #: `struct` codes of the arguments, each padded to a slot of 8 bytes. Short floats go as their bits.
 _SLOTS = {"i1": "?7x", "i8": "b7x", "i16": "h6x", "i32": "i4x", "i64": "q"}
@@ -138,8 +137,8 @@ class _Frame(threading.local):
         self.slots = ctypes.create_string_buffer(packer.size)
         start = ctypes.addressof(self.slots)
         self.pointers = (ctypes.c_void_p * count)(*range(start, start + 8 * count, 8))
-        self._memory = np.empty(scratch_bytes + _CACHE_LINE, np.uint8)
-        self.scratch = -(-int(self._memory.ctypes.data) // _CACHE_LINE) * _CACHE_LINE
+        self._memory = Scratch(scratch_bytes)
+        self.scratch = self._memory.address
         self.failure = ctypes.create_string_buffer(FAILURE_BYTES)
 
 

@@ -221,18 +221,8 @@ class LoopWriter:
 
     def _index(self, value: Value) -> str:
         """Where the chunk is kept, in elements from the first."""
-        row = self.plan.rows.get(value)
-        columns = shape_of(value.type)[-1] if row is not None else 0
-        if row is None or row == columns:
-            return "%chunk.i"
-        name, start = f"%chunk.apart_{columns}_{row}", "%chunk.row" if self.row == columns else "%chunk.i"
-        if self.text.once(name):
-            self.text.write(f"{name}.bits = arith.constant {log2(columns)} : i32")
-            self.text.write(f"{name}.row = arith.shrui {start}, {name}.bits : i32")
-            self.text.write(f"{name}.gap = arith.constant {row - columns} : i32")
-            self.text.write(f"{name}.gaps = arith.muli {name}.row, {name}.gap : i32")
-            self.text.write(f"{name} = arith.addi %chunk.i, {name}.gaps : i32")
-        return name
+        rows = self.plan.rows.get(value)
+        return "%chunk.i" if rows is None else self._positions.among(rows, shape_of(value.type)[-1])
 
     def _slot(self, value: Value, index: str, suffix: str) -> str:
         base, name = slot(self.text, self.plan, value), f"{self.text.name(value)}{suffix}.slot"

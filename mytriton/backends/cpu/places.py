@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mytriton.backends.cpu.held import memory_type
-from mytriton.backends.cpu.plan import Plan
+from mytriton.backends.cpu.plan import Plan, Rows
 from mytriton.backends.cpu.views import View, lane_positions, log2, pieces
 from mytriton.backends.cpu.writer import POINTER, Text, dense, type_name
 from mytriton.ir.core import Value
@@ -61,10 +61,7 @@ class Positions:
             total = f"%{self.stem}.i" if not self._views[view] else ""
             for number, piece in enumerate(pieces(view, self.lane_bits) if not total else ()):
                 term = self._piece(f"{stem}.{number}", *piece)
-                if total:
-                    self.text.write(f"{stem}.sum_{number} = arith.addi {total}, {term} : i32")
-                    term = f"{stem}.sum_{number}"
-                total = term
+                total = self._sum(f"{stem}.sum_{number}", total, term) if total else term
             self._firsts[view] = total or "%size.0"
         return self._firsts[view]
 
@@ -87,6 +84,26 @@ class Positions:
     def _apply(self, name: str, operation: str, value: str, number: int) -> str:
         self.text.write(f"{name}.by = arith.constant {number} : i32")
         self.text.write(f"{name} = {operation} {value}, {name}.by : i32")
+        return name
+
+    def among(self, rows: Rows, columns: int) -> str:
+        """Where the chunk is in a matrix of so many columns whose rows are kept so."""
+        name, split = f"%{self.stem}.among_{columns}_{rows.columns}_{rows.row}", self.row_bit == log2(columns)
+        if not self.text.once(name):
+            return name
+        row, column = (f"%{self.stem}.row", f"%{self.stem}.column") if split else (f"%{self.stem}.i", "")
+        row = self._apply(f"{name}.row", "arith.shrui", row, log2(columns))
+        column = column or self._apply(f"{name}.column", "arith.andi", f"%{self.stem}.i", columns - 1)
+        down = self._apply(f"{name}.down", "arith.muli", row, rows.row)
+        if rows.columns < columns:
+            panel = self._apply(f"{name}.panel", "arith.shrui", column, log2(rows.columns))
+            right = self._apply(f"{name}.right", "arith.muli", panel, rows.panel)
+            down = self._sum(f"{name}.begin", down, right)
+            column = self._apply(f"{name}.within", "arith.andi", column, rows.columns - 1)
+        return self._sum(name, down, column)
+
+    def _sum(self, name: str, lhs: str, rhs: str) -> str:
+        self.text.write(f"{name} = arith.addi {lhs}, {rhs} : i32")
         return name
 
     def lane_offsets(self, view: View) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
+from math import prod
 from typing import ClassVar, TypeGuard
 
 from mytriton.analysis.runs import size_of
@@ -68,6 +69,20 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Rows:
+    """How the rows of a matrix are kept: those of `columns` columns each, `row` elements apart; and `panel` elements
+    after the first row of these, those of the next columns."""
+
+    columns: int
+    row: int
+    panel: int
+
+    def elements(self, shape: Sequence[int]) -> int:
+        """The elements for which there must be room."""
+        return max(shape[-1] // self.columns * self.panel, prod(shape[:-1]) * self.row)
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Loops `first` to `last`, of one size. `pairs` are the pointer blocks of two accesses, in order, that must not
     overlap ahead of the loop for it to be fused; None if the loops cannot be fused."""
@@ -91,7 +106,7 @@ class Plan:
     last_use   the last loop that needs a value, where that is not the one which makes it; n - 0.5 for what is done
                before loop n
     slots      the byte offsets at which values are kept, and what operations need for themselves
-    rows       how many elements apart the rows are of values that are not kept one row after the other
+    rows       how the rows are kept of values that are not kept one row after the other
     in_place   loaded values that are kept only if they cannot be read where they are loaded from
     order      the position of each operation in the function
     """
@@ -102,7 +117,7 @@ class Plan:
     last_use: Mapping[Value, float]
     slots: Mapping[Value | Op, int]
     scratch_bytes: int
-    rows: Mapping[Value, int]
+    rows: Mapping[Value, Rows]
     in_place: Collection[Value]
     groups: Mapping[Value, Groups]
     definitions: Mapping[Value, Op]
@@ -181,11 +196,14 @@ def must_cut(loop: Loop, op: Load | Store) -> bool:
     return bool(loop.accesses) if isinstance(op, Store) else any(isinstance(a, Store) for a in loop.accesses)
 
 
-def row_distance(value: Value) -> int:
-    """How many elements apart the rows of a factor should be. Rows that are a large power of two apart would compete
-    for few places in the cache, so there is a cache line between them."""
-    columns, size = shape_of(value.type)[-1], element_bytes(value)
-    return columns + (CACHE_LINE // size if columns * size >= _LONG_ROW else 0)
+def factor_rows(value: Value, panel: int = 0) -> Rows:
+    """How a factor should be kept, in panels of so many columns if there are more. What is a large power of two apart
+    would compete for few places in the cache, so there is a cache line between rows, and between panels."""
+    *rows, columns = shape_of(value.type)
+    size, gap = element_bytes(value), CACHE_LINE // element_bytes(value)
+    if 0 < panel < columns and len(rows) == 1:
+        return Rows(panel, panel, rows[0] * panel + gap)
+    return Rows(columns, columns + (gap if columns * size >= _LONG_ROW else 0), 0)
 
 
 def make_run(loops: Sequence[Loop], first: int, groups: Mapping[Value, Groups]) -> Run:

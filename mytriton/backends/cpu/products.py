@@ -1,12 +1,14 @@
-"""Where what products of blocks take and make is kept: rows of factors apart, sums in the place of what is added, and
-first factors where they are loaded from, if they can be read there as well."""
+"""Where what products of blocks take and make is kept: rows of factors apart, second factors in panels, which stay in
+the cache nearest to the processor while all rows of the first one are multiplied by them, sums in the place of what is
+added, and first factors where they are loaded from, if they can be read there as well."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
 
-from mytriton.backends.cpu.plan import OUTSIDE, row_distance
+from mytriton.backends.cpu.dots import panel_columns
+from mytriton.backends.cpu.plan import OUTSIDE, factor_rows
 from mytriton.backends.cpu.scratch import Lives
 from mytriton.backends.cpu.writer import LANES
 from mytriton.ir import ops
@@ -25,7 +27,9 @@ class Products:
         self.fresh: set[Value] = set()
         self._lives = lives
         self._uses = Counter(v for op in func.walk() for v in op.operands)
-        self._factors = Counter(v for op in func.walk() if isinstance(op, ops.Dot) for v in (op.lhs, op.rhs))
+        dots = [op for op in func.walk() if isinstance(op, ops.Dot)]
+        self._factors = Counter(v for op in dots for v in (op.lhs, op.rhs))
+        self._firsts = {op.lhs for op in dots}
         self._definitions = func.definitions
         self.read_in_place: set[Load] = set()
         if self._factors:
@@ -51,7 +55,8 @@ class Products:
         for factor in (op.lhs, op.rhs):
             only_factor = self._uses[factor] == self._factors[factor] and lives.made_in[factor] != OUTSIDE
             if factor in self.fresh or only_factor:
-                lives.keep_apart(factor, row_distance(factor))
+                is_first = factor is op.lhs or factor in self._firsts
+                lives.keep_rows(factor, factor_rows(factor, 0 if is_first else panel_columns(factor)))
         if op.acc in self.fresh or (self._uses[op.acc] == 1 and op.acc in here):  # nothing needs it any more
             lives.share(op.result, op.acc)
 

@@ -72,7 +72,7 @@ class RunWriter:
             text.write(f"scf.yield {address}, {name}.seen#1 : {POINTER}, i64")
         with text.otherwise():
             self._loops(run, fits, addresses)
-            apart = self.plan.rows[load.result] * pointee(load.pointer).bytes
+            apart = self.plan.rows[load.result].row * pointee(load.pointer).bytes
             text.write(f"{name}.apart = arith.constant {apart} : i64")
             text.write(f"scf.yield {slot(text, self.plan, load.result)}, {name}.apart : {POINTER}, i64")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from mytriton.analysis.runs import size_of
-from mytriton.backends.cpu.plan import CACHE_LINE, OUTSIDE, Run, element_bytes
+from mytriton.backends.cpu.plan import CACHE_LINE, OUTSIDE, Rows, Run, element_bytes
 from mytriton.ir.core import Op, Value
 from mytriton.records import dataclass
 from mytriton.types import shape_of
@@ -26,7 +26,7 @@ class Lives:
 
     def __init__(self) -> None:
         self.made_in: dict[Value, int] = {}
-        self.rows: dict[Value, int] = {}
+        self.rows: dict[Value, Rows] = {}
         self.last_use: dict[Value, float] = {}
         self._reads: dict[Value, list[tuple[float, bool]]] = {}
         self._journal: list[tuple[Value, float]] = []
@@ -67,9 +67,9 @@ class Lives:
         reads = [read for v in (value, *others) for read in self._reads.get(v, ())]
         return all(position < first or (in_place and position <= loop) for position, in_place in reads)
 
-    def keep_apart(self, value: Value, row: int) -> None:
-        """Keep the rows of a value so many elements apart."""
-        self.rows[value] = row
+    def keep_rows(self, value: Value, rows: Rows) -> None:
+        """Keep the rows of a value in this way."""
+        self.rows[value] = rows
 
     def share(self, value: Value, target: Value) -> None:
         """Keep the value where `target` is kept."""
@@ -117,10 +117,8 @@ class Lives:
         return offsets, size
 
     def _bytes(self, value: Value) -> int:
-        size = size_of(value)
-        if value in self.rows:
-            size = size // shape_of(value.type)[-1] * self.rows[value]
-        return element_bytes(value) * size
+        rows = self.rows.get(value)
+        return element_bytes(value) * (size_of(value) if rows is None else rows.elements(shape_of(value.type)))
 
     def _find(self, value: Value) -> Value:
         while value in self._owner:
