@@ -19,13 +19,12 @@ from explorer.engine.messages import QueryRequest, ReproduceRequest
 from explorer.gathering import CannotRun, Gathering, finding_text
 from explorer.model.bench_page import bench_page
 from explorer.model.compare import table
-from explorer.model.failure import brief, full_text, sentence
+from explorer.model.failure import brief, full_text
 from explorer.model.files import write_new
 from explorer.model.paths import is_mlir
-from explorer.model.report import place
 from explorer.model.result import LineView, StageView
 from explorer.model.session import BACKENDS, Session
-from explorer.printing import operation_line, print_report
+from explorer.printing import operation_line, print_report, print_stages
 from explorer.reading import BadInput, unknown
 from explorer.share import document
 from explorer.tune import tune
@@ -90,7 +89,7 @@ class _Headless:
         if options.mode == "json" or (options.json and options.mode in ("stages", "print")):
             return self._json()
         if options.mode == "stages":
-            _print_stages(stages)
+            print_stages(stages)
         elif options.mode == "compare":
             assert session.pinned is not None
             print("\n".join(table(session.pinned, session, "--check runs both")))
@@ -276,13 +275,3 @@ def _print_story(session: Session, stage: StageView, mode: Any) -> None:
     for line, mark in zip(what.lines, marks, strict=True):
         sign = "" if mode == "log" else f"{mark.sign if mark is not None else ' '} "
         print(f"{sign}{line.text}".rstrip())
-
-
-def _print_stages(stages: Sequence[StageView]) -> None:
-    width = max((len(s.name) for s in stages), default=0)
-    for stage in stages:
-        errors = [f"{place(d)}{sentence(d)}" for d in stage.diagnostics if d.severity == "error"]
-        cause = "; ".join(errors) or stage.reason
-        print(f"{stage.name:{width}}  {stage.status:9}  {stage.ms:8.2f} ms  {cause}".rstrip())
-    for finding in (d for stage in stages for d in stage.diagnostics):
-        print(finding_text(finding), file=sys.stderr)

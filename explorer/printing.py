@@ -1,11 +1,14 @@
-"""Runs as the command line prints them."""
+"""Stages and runs as the command line prints them."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from explorer.gathering import finding_text
-from explorer.model.result import OperationView, RunReport
+from explorer.model.failure import sentence
+from explorer.model.report import place
+from explorer.model.result import OperationView, RunReport, StageView
 from explorer.model.runs import mismatch_rows
 
 
@@ -16,6 +19,17 @@ def operation_line(operation: OperationView, path: str) -> str:
     types = f"({', '.join(operation.operands)}) -> ({', '.join(operation.results)})"
     maps = f"  maps: {', '.join(operation.maps)}" if operation.maps else ""
     return f"{place}{operation.name}{within}: {types}{maps}"
+
+
+def print_stages(stages: Sequence[StageView]) -> None:
+    """A line a stage, and then all that was found."""
+    width = max((len(s.name) for s in stages), default=0)
+    for stage in stages:
+        errors = [f"{place(d)}{sentence(d)}" for d in stage.diagnostics if d.severity == "error"]
+        cause = "; ".join(errors) or stage.reason
+        print(f"{stage.name:{width}}  {stage.status:9}  {stage.ms:8.2f} ms  {cause}".rstrip())
+    for finding in (d for stage in stages for d in stage.diagnostics):
+        print(finding_text(finding), file=sys.stderr)
 
 
 def print_report(kernel: str, label: str, report: RunReport) -> None:

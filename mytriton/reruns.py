@@ -77,6 +77,31 @@ _SCHEDULE = {
         apply_named_sequence(module.operation, named[SEQUENCE], schedule.operation)""",
 }
 
+_CODE = """
+import os
+import subprocess
+
+from mytriton import mlir
+from mytriton.diagnostics import CompileError
+from mytriton.source import SourceUnit
+
+STAGE = {stage!r}
+PIPELINE = (HERE / "pipeline.txt").read_text().strip()
+
+# What LLVM says before it ends the process is printed by another.
+cat = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=sys.stderr)
+os.dup2(cat.stdin.fileno(), 2)
+cat.stdin.close()
+emitted = HERE / "emitted.mlir"
+unit = SourceUnit(str(emitted), "emitted", 1, emitted.read_text())
+try:
+    run = mlir.Run(unit, PIPELINE, mlir.read(HERE / "input.mlir").bytecode, code=True).run(STAGE)
+    run.raise_if_failed()
+except CompileError as error:
+    sys.exit(str(error))
+print(run.stage(STAGE).text)
+"""
+
 _LLVM = """
 from mytriton.backends.mlir.llvm import translate_operation
 from mytriton.backends.mlir.run import ModuleRun
@@ -163,6 +188,11 @@ def mlir_script(title: str) -> str:
 def schedule_script(title: str) -> str:
     """Applies the sequence that `sequence.txt` names, of `schedule.mlir`, to `input.mlir`; needs only `mlir`."""
     return _HEAD.format(title=title) + _MLIR.format(**_SCHEDULE)
+
+
+def code_script(title: str, stage: str) -> str:
+    """Makes `stage`, a pass of `pipeline.txt` on `input.mlir` or code after them, as `mytriton.mlir` does."""
+    return _HEAD.format(title=title) + _CODE.format(stage=stage)
 
 
 def llvm_script(title: str, target: Target) -> str:

@@ -23,6 +23,8 @@ _CHUNK = 1 << 16
 #: A child that prints faster than this many bytes a second is read no faster: the explorer has other things to do.
 _LOG_RATE = 16 << 20
 _TAIL_LINES, _TAIL_CHARS = 20, 8000
+#: What a dump of our own code begins with, the last that a child prints: it is kept in `log`, and told to nobody.
+_FATAL = "Fatal Python error"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -92,6 +94,7 @@ class Process:
         self._frames = FrameReader()
         self._unsent = bytearray()
         self._tail = ""
+        self._dumping = False
         self._text = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._popen = spawn([*command, role])
         assert self._popen.stdin and self._popen.stdout and self._popen.stderr
@@ -128,7 +131,7 @@ class Process:
     @property
     def log(self) -> tuple[str, ...]:
         """The last lines it printed."""
-        before, fatal, trace = self._tail.partition("Fatal Python error")
+        before, fatal, trace = self._tail.partition(_FATAL)
         return (*before.splitlines()[-_TAIL_LINES:], *(fatal + trace).splitlines()[:_TAIL_LINES])
 
     def memory(self) -> int:
@@ -225,7 +228,11 @@ class Process:
             return False
         text = self._text.decode(data)
         self._tail = (self._tail + text[-_TAIL_CHARS:])[-_TAIL_CHARS:]
-        self._on_log(self, text)
+        if not self._dumping:
+            shown, fatal, _ = text.partition(_FATAL)
+            self._dumping = bool(fatal)
+            if shown:
+                self._on_log(self, shown)
         if len(data) == _CHUNK and not self._ended:
             self._loop.remove_reader(self._err)
             self._loop.call_later(_CHUNK / _LOG_RATE, self._resume_log)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from explorer.model.crashes import located
-from explorer.model.result import StageView
+from explorer.model.result import LineView, StageView
 
 
 @dataclass
@@ -36,8 +36,7 @@ class Result:
             self.good[stage.name], self.texts[stage.name] = stage, self.text
         for name, found in self.stages.items():
             if found.status == "crashed":  # its input may have come after it
-                given, emitted = self.given(name), self.given(next(iter(self._passes), name))
-                self.stages[name] = located(found, given.lines if given else (), emitted.lines if emitted else ())
+                self.stages[name] = located(found, self._lines_before(name), self._emitted)
                 break
 
     def listing(self, name: str) -> tuple[StageView | None, bool]:
@@ -59,6 +58,21 @@ class Result:
         before = self.planned[self.planned.index(name) - 1]
         found = self.stage(before)
         return self.good.get(before, found) if found is not None and found.pending else found
+
+    def _lines_before(self, name: str) -> tuple[LineView, ...]:
+        """The listing of MLIR that a stage works on, also if it is one of those after all passes."""
+        passes = self._passes
+        last = passes[-1] if passes and name not in passes else ""
+        given = self.stage(last) if last else self.given(name)
+        return given.lines if given is not None else ()
+
+    @property
+    def _emitted(self) -> tuple[LineView, ...]:
+        """The text that the passes begin with."""
+        first = self.given(next(iter(self._passes), ""))
+        if first is None or not first.lines:  # MLIR could not even read it
+            first = self.stages.get("source")
+        return first.lines if first is not None else ()
 
     @property
     def _passes(self) -> tuple[str, ...]:

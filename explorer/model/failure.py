@@ -67,7 +67,7 @@ def _mark(line: LineView) -> Mark:
 def brief(stage: StageView) -> str:
     """Why a stage is not there, in a sentence: what compilers print around it is left to the full text."""
     if stage.reason:
-        return _sentence(stage.reason)
+        return _sentence(stage.reason.replace(f" while running stage {stage.name!r}", ""))  # which is said beside it
     error = next((d for d in stage.diagnostics if d.severity == "error"), None)
     return sentence(error) if error is not None else ""
 
@@ -80,7 +80,8 @@ def sentence(finding: DiagnosticView) -> str:
 def _sentence(text: str) -> str:
     rows = [row.strip() for row in text.splitlines() if row.strip()] or [""]
     if rows[0].startswith("MLIR stage") and rows[1:]:
-        return rows[1]  # what MLIR reports first is the cause of the rest
+        # What MLIR reports first is the cause of the rest; of a tool it only says that it failed.
+        return rows[2] if rows[1].endswith("Log:") and rows[2:] else rows[1]
     if _WHO.match(rows[0]) and rows[1:]:
         rows = [row for row in rows[1:] if "error" in row.lower()] or rows[1:]
     return rows[0]

@@ -6,6 +6,7 @@ device code was made by `gpu-module-to-binary` holds PTX. What cannot be is a sk
 
 from __future__ import annotations
 
+import ctypes
 import platform
 import subprocess
 import tempfile
@@ -18,12 +19,13 @@ from mytriton.backends.mlir.listing import Listings
 from mytriton.backends.mlir.llvm import OPTIMIZED, llvm_lines, missing, translate_operation
 from mytriton.backends.mlir.run import native_stderr
 from mytriton.diagnostics import Diagnostic
+from mytriton.mlir.symbols import undefined
 from mytriton.stage import Clock, Line, Stage
 
 #: The stages. The last two are slow.
 CODE = ("llvm", "ptx", OPTIMIZED, "asm")
-#: What `gpu-module-to-binary` leaves.
-BINARY = "gpu.binary"
+#: The pass that makes device code, and what it leaves.
+TO_BINARY, BINARY = "gpu-module-to-binary", "gpu.binary"
 
 _DEBUG = "ensure-debug-info-scope-on-llvm-func{{emission-kind={kind}}}"
 
@@ -101,6 +103,8 @@ def _asm(bytecode: bytes, source: Sequence[Line], listings: Listings) -> Stage:
         _debug(module, "LineTablesOnly")
         try:
             engine = ExecutionEngine(module, opt_level=3, enable_object_dump=True)
+            for name in undefined(module):  # nothing is called, and LLVM aborts where it finds none of that name
+                engine.raw_register_runtime(name, ctypes.c_void_p(1))
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "module.o"
                 engine.dump_to_object_file(str(path))
@@ -133,14 +137,15 @@ def _device(codes: Sequence[bytes], source: Sequence[Line], listings: Listings) 
     """Of a module with device code: PTX, and the LLVM IR it was made of, which the module before still holds."""
     text = _assembly(codes[-1], listings)
     before = next((c for c in reversed(codes) if not _has(c, BINARY, listings)), b"")
-    yield device_llvm(before, source, listings)
+    unseen = "the module was given with its device code; what that was made of is not there"
+    yield device_llvm(before, source, listings) if before else _skipped("llvm", unseen)
     if text is None:
         yield _skipped("ptx", "the device code is no PTX: give gpu-module-to-binary format=isa")
     else:
         stage = Stage("ptx", "text", "ptx", artifact=text)
         stage.make_lines = lambda: [Line(row) for row in text.rstrip("\n").split("\n")]
         yield stage
-    yield device_optimized(before, source, listings)
+    yield device_optimized(before, source, listings) if before else _skipped(OPTIMIZED, unseen)
     yield _skipped("asm", "the module holds device code; there is no code of this machine to show")
 
 

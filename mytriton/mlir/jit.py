@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from mytriton.backends.mlir.run import native_stderr
-from mytriton.diagnostics import LaunchError, MytritonError
+from mytriton.diagnostics import CompileError, Diagnostic, LaunchError, MytritonError
 from mytriton.mlir import memref
-from mytriton.mlir.module import Module
+from mytriton.mlir.module import Module, source_lines, span_of
 from mytriton.mlir.signature import ArrayType, NumberType, Signature, signatures
+from mytriton.mlir.symbols import undefined
 
 #: From functions on memrefs, vectors and structured control flow to the LLVM dialect, for the processor at hand.
 LOWERING = (
@@ -65,6 +66,10 @@ class Library(Mapping[str, "Function"]):
         with lowered.native() as native:
             if rest := _not_lowered(native):
                 raise MytritonError(f"these operations are not lowered to LLVM: {', '.join(rest)}")
+            missing = undefined(native, libraries)
+            missing.pop(memref.COPY, None)
+            if missing:
+                raise _undefined(lowered, missing)
             with native_stderr() as stderr:
                 try:
                     self._engine = ExecutionEngine(native, opt_level=level, shared_libs=list(libraries))
@@ -170,6 +175,17 @@ def _finish(signature: Signature, returned: Any, slots: Sequence[Any]) -> Callab
 
             return take
     return None
+
+
+def _undefined(module: Module, missing: Mapping[str, str]) -> CompileError:
+    """An error at the first use of each of these names."""
+    hint = "give the path of the shared library that has it: jit(module, libraries=[...])"
+    source = source_lines(module.unit.text)
+    found = [
+        Diagnostic("MT608", f"`{name}` is declared, but nothing defines it", span_of(where, source), hint=hint)
+        for name, where in missing.items()
+    ]
+    return CompileError(found, (module.unit,))
 
 
 def _not_lowered(native: Any) -> list[str]:

@@ -19,10 +19,12 @@ from typing import Any
 from mytriton.backends.mlir.listing import Listings, link_lines, places
 from mytriton.backends.mlir.run import ModuleRun, mlir_available
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
-from mytriton.mlir.code import CODE, code
+from mytriton.mlir import assembler
+from mytriton.mlir.code import CODE, TO_BINARY, code
 from mytriton.mlir.passes import hint
 from mytriton.mlir.rows import without_locations
 from mytriton.mlir.schedule import ScheduleError, Transform, expanded, place
+from mytriton.mlir.targets import unknown
 from mytriton.pipelines import Step, steps
 from mytriton.records import dataclass
 from mytriton.source import SourceUnit, Span
@@ -81,13 +83,20 @@ class _Passes(ModuleRun):
         return without_locations(super()._text()) if self.rows else super()._text()
 
     def _span(self, where: str) -> Span | None:
-        for row, column in places(where, {}):
-            text = self.source[row - 1].text if row <= len(self.source) else ""
-            word = _WORD.match(text, column - 1)
-            return Span(row, column, row, word.end() + 1 if word else column + 1)
+        if found := span_of(where, self.source):
+            return found
         if at := place(where):
             return Span(*at, at[0], at[1] + 1, unit=1)
         return None
+
+    def _refused(self, name: str) -> bool:
+        problem = unknown(self.module) if name.startswith(TO_BINARY) else None
+        if problem is not None:
+            self.reported.append(("ERROR", problem[1], problem[0]))
+        return problem is not None
+
+    def _place(self, where: str, message: str) -> str:
+        return assembler.place(message, self.bytecode, self.listings) or where
 
     def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:
         found = super()._failure(stage, error, errors)
@@ -213,6 +222,15 @@ def source_lines(text: str) -> list[Line]:
     """The rows of a text, each with the span of what stands in it."""
     rows = text.split("\n")
     return [Line(row, _span(row, number)) for number, row in enumerate(rows, 1)]
+
+
+def span_of(where: str, source: Sequence[Line]) -> Span | None:
+    """The word of the text with these rows that a location of MLIR names."""
+    for row, column in places(where, {}):
+        text = source[row - 1].text if row <= len(source) else ""
+        word = _WORD.match(text, column - 1)
+        return Span(row, column, row, word.end() + 1 if word else column + 1)
+    return None
 
 
 def stage_names(passes: Sequence[Step | Transform], prefix: str = "mlir") -> tuple[str, ...]:

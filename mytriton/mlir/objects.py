@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mytriton.mlir.symbols import symbol
 from mytriton.records import dataclass
 
 if TYPE_CHECKING:
@@ -37,12 +38,11 @@ def objects_of(native: Any) -> list[Object]:
         op = view.operation
         if op.name != "gpu.binary":
             continue
-        symbol = str(op.attributes["sym_name"]).strip('"')
         for attribute in ir.ArrayAttr(op.attributes["objects"]):
             native_object = gpu.ObjectAttr(attribute)
             format_ = str(gpu.CompilationTarget(native_object.format)).rpartition(".")[2].lower()
             code = bytes(native_object.object)
             if format_ == "assembly":
                 code = code.rstrip(b"\0")
-            found.append(Object(symbol, format_, str(native_object.target), code))
+            found.append(Object(symbol(op), format_, str(native_object.target), code))
     return found

@@ -12,6 +12,7 @@ from typing import Any
 from mytriton.backends.mlir.listing import places
 from mytriton.diagnostics import MytritonError
 from mytriton.mlir.module import Module
+from mytriton.mlir.symbols import symbol
 from mytriton.records import dataclass
 
 #: Operations that are reductions by name.
@@ -65,9 +66,8 @@ def _walk(op: Any, within: tuple[str, ...]) -> Iterator[Operation]:
             for view in block.operations:
                 inner = view.operation
                 yield _record(inner, within)
-                attributes = inner.attributes
-                named = "sym_name" in attributes
-                yield from _walk(inner, (*within, str(attributes["sym_name"]).strip('"')) if named else within)
+                name = symbol(inner)
+                yield from _walk(inner, (*within, name) if name else within)
 
 
 def _record(op: Any, within: tuple[str, ...]) -> Operation:

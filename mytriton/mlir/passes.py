@@ -60,6 +60,10 @@ def hint(error: str, name: str) -> str:
         named = registered()[found[1]]
         options = ", ".join(f"{o.name}={'|'.join(o.values) or o.type or '<bool>'}" for o in named.options)
         return f"{found[1]} has the options {options}" if options else f"{found[1]} has no options"
+    if "the module has no target attributes" in error:
+        return "name a chip before it, by nvvm-attach-target{chip=sm_90}"
+    if re.search(r"ptxas fatal +: Value '[^']+' is not defined for option 'gpu-name'", error):
+        return "this ptxas makes no code for the chip; take another chip, or format=isa for its PTX"
     return ""
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mytriton.backends.mlir.run import native_stderr
 from mytriton.diagnostics import CompileError, Diagnostic, MytritonError
+from mytriton.mlir.symbols import symbol
 from mytriton.pipelines import Step
 from mytriton.records import dataclass
 
@@ -149,7 +150,7 @@ def _error(said: str, schedule: Module) -> ScheduleError:
 
 def _sequence(native: Any, sequence: str) -> Any:
     """The sequence of that name in a native schedule."""
-    named = {name: op.operation for op in native.body.operations if (name := _symbol(op.operation))}
+    named = {name: op.operation for op in native.body.operations if (name := symbol(op.operation))}
     if sequence not in named:
         hint = f"; in a pipeline, {INTERPRETER}{{entry-point={next(iter(named))}}} names one" if named else ""
         raise MytritonError(f"the schedule has no sequence @{sequence}; it has {', '.join(named) or 'none'}{hint}")
@@ -160,7 +161,3 @@ def _operations(sequence: Any) -> Iterator[Any]:
     """The operations of a sequence but the one that ends it."""
     operations = [op.operation for op in sequence.regions[0].blocks[0].operations]
     yield from operations[:-1]
-
-
-def _symbol(op: Any) -> str:
-    return str(op.attributes["sym_name"]).strip('"') if "sym_name" in op.attributes else ""

@@ -10,6 +10,7 @@ import numpy as np
 
 from mytriton.diagnostics import MytritonError
 from mytriton.mlir.module import Module
+from mytriton.mlir.symbols import symbol
 from mytriton.records import dataclass
 
 #: Element types by MLIR's names, as NumPy holds them. Signs are the operations' business in MLIR.
@@ -131,7 +132,7 @@ def signatures(module: Module, only: str = "") -> dict[str, Signature]:
                 continue
             if "sym_visibility" in op.attributes and str(op.attributes["sym_visibility"]) == '"private"':
                 continue
-            name = ir.StringAttr(op.attributes["sym_name"]).value
+            name = symbol(op)
             if only not in ("", name):
                 continue
             type_ = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)

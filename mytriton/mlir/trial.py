@@ -17,6 +17,7 @@ from mytriton.diagnostics import LaunchError, MytritonError
 from mytriton.mlir.jit import BUFFERS, LOWERING, Library, has_tensors
 from mytriton.mlir.module import Module
 from mytriton.mlir.signature import ArrayType, Signature, signatures
+from mytriton.mlir.symbols import symbol
 from mytriton.records import dataclass
 
 #: What a caller needs of functions: it must be asked for before they are lowered.
@@ -128,6 +129,6 @@ def _type_of(module: Module, function: str) -> str:
     """The type of a function, layouts of its arrays aside (descriptors say them); '' once it is of the LLVM dialect."""
     with module.native() as native:
         for op in native.body.operations:
-            if op.operation.name == "func.func" and str(op.operation.attributes["sym_name"]) == f'"{function}"':
+            if op.operation.name == "func.func" and symbol(op.operation) == function:
                 return re.sub(r",\s*(?=>)", "", _TYPE.sub("", str(op.operation.attributes["function_type"])))
     return ""

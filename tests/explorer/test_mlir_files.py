@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shlex
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +13,8 @@ import pytest
 from explorer.__main__ import main
 from explorer.engine import messages as m
 from explorer.engine import mlir_files, mlir_running
-from explorer.engine.client import Engine
-from explorer.model.session import Session, Settings
 from mytriton.pipelines import steps
 from tests.explorer.engine_harness import MakeEngine, Recorder
-from tests.lab.failing import FAILING, Failing
 from tests.lab.modules import GENERIC, SAXPY, SCHEDULE
 
 pytest.importorskip("mlir.ir", reason="the MLIR bindings are not installed")
@@ -212,48 +207,3 @@ async def test_a_kernel_goes_through_other_passes(make_engine: MakeEngine, recor
     failed = stages["cpu"]["llvm"]
     assert failed.status == "failed"
     assert "was not lowered by any stage" in failed.diagnostics[0].message
-
-
-async def test_pipelines_that_fail(make_engine: MakeEngine, recorder: Recorder, tmp_path: Path) -> None:
-    """Each is told of with its pass, its operation's row and its cause; nothing else ends, and it can be run again."""
-    engine = await make_engine()
-    again = {"illegal operation", "abort: no instruction"}
-    commands: dict[str, str] = {}
-    for name, failing in FAILING.items():
-        session = await compiled(engine, recorder, failing)
-        stage = session.result.failed
-        assert stage is not None, name
-        error = next(d for d in stage.diagnostics if d.severity == "error")
-        assert (stage.name, stage.status == "crashed") == (failing.stage, bool(failing.died)), name
-        assert failing.cause in error.message, name
-        assert failing.died in error.message, name
-        assert failing.hint in error.hint, name
-        assert error.line == failing.line, name
-        if name in again:
-            request = session.compile_request((), ())
-            to = str(tmp_path / name.replace(" ", "-"))
-            done = await recorder.wait(
-                m.Reproduced, generation=engine.reproduce(m.ReproduceRequest(request, stage.name, to, error.message))
-            )
-            assert done.error == "", name
-            commands[name] = to
-    for name, to in commands.items():
-        run = subprocess.run([sys.executable, f"{to}/rerun.py"], capture_output=True, text=True, check=False)
-        assert run.returncode == (-6 if "SIGABRT" in FAILING[name].died else 1), name
-        assert FAILING[name].cause in run.stderr, name
-
-
-async def compiled(engine: Engine, recorder: Recorder, failing: Failing) -> Session:
-    """A session that has compiled it, with the listings that came after a child died."""
-    pipeline = tuple(step.pipeline for step in steps(failing.pipeline))
-    session = Session(Settings("x.mlir", pipelines={"mlir": pipeline}), failing.text)
-    generation = engine.compile(session.compile_request((), ()))
-    session.compiling(generation)
-    await recorder.wait(m.CompileFinished, generation=generation)
-    while True:
-        for event in recorder.events:
-            if getattr(event, "generation", None) == generation:
-                session.handle(event)
-        if not any(stage.pending for stage in session.result.stages.values()):
-            return session
-        await asyncio.sleep(0.05)

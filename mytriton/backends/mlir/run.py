@@ -169,7 +169,8 @@ class ModuleRun:
         from mlir.passmanager import PassManager
 
         def run() -> None:
-            PassManager.parse(f"builtin.module({pipeline})").run(self.module.operation)
+            if not self._refused(name):
+                PassManager.parse(f"builtin.module({pipeline})").run(self.module.operation)
 
         stage = Stage(f"{self.prefix}/{name}", "text", "mlir")
         stage.pipeline = pipeline if isinstance(pipeline, str) else None
@@ -200,6 +201,7 @@ class ModuleRun:
                 action()
             except (ir.MLIRError, ValueError) as raised:  # ValueError: a pipeline that does not parse
                 error = str(raised)
+        self.reported[:] = [(severity, self._place(where, said), said) for severity, where, said in self.reported]
         errors = [r for r in self.reported if r[0] == "ERROR"]
         self.failed = bool(error or errors)
         found = [self._warning(stage.name, *r) for r in self.reported if r[0] == "WARNING"]
@@ -220,6 +222,14 @@ class ModuleRun:
         where, message = str(diagnostic.location), diagnostic.message
         self.reported.append((diagnostic.severity.name, where, message))
         return True
+
+    def _refused(self, name: str) -> bool:
+        """Whether a pass must not run; why not is then reported."""
+        return False
+
+    def _place(self, where: str, message: str) -> str:
+        """The location of what a message is about, reported at `where`."""
+        return where
 
     def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:
         text = "\n".join(message for _, _, message in errors) or error
