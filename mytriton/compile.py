@@ -56,11 +56,11 @@ def compile_kernel(
     backend = backends.get(target.backend)
     units = [kernel.unit]
     front = _shared(kernel, specialization, units) if like is None else _taken(like, units)
-    stream = _stages(front, target, backend)
+    stream = _stages(front, target, backend, units)
     return Compilation(kernel.name, units, specialization, target, planned(target), stream, listener)
 
 
-def _stages(front: Iterator[Stage], target: Target, backend: Backend) -> Iterator[Stage]:
+def _stages(front: Iterator[Stage], target: Target, backend: Backend, units: Sequence[SourceUnit]) -> Iterator[Stage]:
     """The stages: those that every backend shares, then the backend's."""
     stage: Stage | None = None
     for stage in front:
@@ -73,7 +73,7 @@ def _stages(front: Iterator[Stage], target: Target, backend: Backend) -> Iterato
         name = next(iter(backend.planned(target)), backend.name)  # the interpreter has no stages
         yield Stage(name, "text", "", "failed", diagnostics=findings)
         return
-    yield from _guarded(backend, func, target)
+    yield from _guarded(backend, func, target, units)
 
 
 def _taken(like: Compilation, units: list[SourceUnit]) -> Iterator[Stage]:
@@ -115,10 +115,10 @@ def _shared(kernel: Kernel, specialization: Specialization, units: list[SourceUn
         yield stage
 
 
-def _guarded(backend: Backend, func: Func, target: Target) -> Iterator[Stage]:
+def _guarded(backend: Backend, func: Func, target: Target, units: Sequence[SourceUnit]) -> Iterator[Stage]:
     # A backend reports what the author can mend as failed stages; an exception out of it is a fault of ours, and
     # becomes a failed stage too: a compilation keeps what it has and never takes its viewer down.
-    stages = backend.lower(func, target)
+    stages = backend.lower(func, target, units)
     names = iter(backend.planned(target))
     while True:
         with _stage(next(names, backend.name), "text", "") as failure:

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from mytriton.arrays import ArrayInfo
 
 #: Launch keywords; no kernel parameter may have these names, whatever the backend, so that kernels are portable.
-OPTIONS = ("backend", "chip", "num_warps", "enable_fp_fusion", "form", "abi", "mlir_passes", "check_bounds")
+OPTIONS = (
+    "backend",
+    "chip",
+    "num_warps",
+    "enable_fp_fusion",
+    "form",
+    "abi",
+    "mlir_passes",
+    "check_bounds",
+    "line_info",
+)
 
 #: All launch keywords that say how to compile. A parameter may have this last name too, and is then given it as well.
 SETTINGS = (*OPTIONS, "num_stages")
@@ -42,11 +52,17 @@ def default_backend() -> str:
     return os.environ.get("MYTRITON_BACKEND") or "cuda"
 
 
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable) not in (None, "", "0")
+
+
 def target_of(options: Mapping[str, Any], place: str | None) -> Target:
     """The target of the options; a kernel that will run on a GPU is compiled for the GPU there is."""
     chosen = {"backend": backend_of(options), **options}
-    if chosen["backend"] == "cpu" and os.environ.get("MYTRITON_CHECK_BOUNDS") not in (None, "", "0"):
+    if chosen["backend"] == "cpu" and _is_set("MYTRITON_CHECK_BOUNDS"):
         chosen.setdefault("check_bounds", True)
+    if chosen["backend"] in GPU_BACKENDS and _is_set("MYTRITON_LINE_INFO"):
+        chosen.setdefault("line_info", True)
     if place == "device" and "chip" not in options:
         found = probe()
         if found.devices:

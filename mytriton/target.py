@@ -41,6 +41,7 @@ class Target:
     form              "tuned", or "plain": one element a thread, the introductory text without vectors or attributes
     abi               boundary of an MLIR kernel: "pointer" (`!llvm.ptr<1>`) or "memref" (`memref<?xf32>` descriptors)
     check_bounds      on `cpu`, stop at an access that is outside of its array (`interp` always does)
+    line_info         name the kernel's file and lines in PTX and cubin, for profilers; the host backends ignore it
     mlir_passes       passes in place of those of an MLIR backend, each a text for `builtin.module(...)`; None: its own
     """
 
@@ -53,6 +54,7 @@ class Target:
     abi: Literal["pointer", "memref"] = "pointer"
     mlir_passes: tuple[str, ...] | None = None
     check_bounds: bool = False
+    line_info: bool = False
 
     def __post_init__(self) -> None:
         check_backend(self.backend)

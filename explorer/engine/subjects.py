@@ -132,8 +132,10 @@ class Subjects:
 
     def _compilation(self, kernel: Kernel, specialization: Specialization, target: Target) -> tuple[Compilation, bool]:
         """A compilation of the kernel, and whether it was made earlier: one whose text stood elsewhere in the file
-        serves as well, since nothing that is compiled depends on the place."""
-        key = (code_key(kernel), specialization.key, target)
+        serves as well, since nothing that is compiled depends on the place, but for the lines in a profiler's build."""
+        module = self._module[1] if self._module is not None and target.line_info else None
+        place = tuple(k.unit.first_line for k in module.kernels) if module is not None else ()
+        key = (code_key(kernel), specialization.key, target, place)
         like = next((c for other, c in self._kept.items() if other[:2] == key[:2]), None)
         return self._keep(key, lambda: compile_kernel(kernel, specialization, target, like=like))
 

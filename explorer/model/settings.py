@@ -14,6 +14,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "form": ("tuned", "plain"),
     "abi": ("pointer", "memref"),
     "num_stages": (3, 1, 2, 4, 5),
+    "line_info": (False, True),
 }
 WARPS = (1, 2, 4, 8, 16, 32)
 

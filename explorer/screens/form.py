@@ -27,6 +27,11 @@ _TITLES: dict[Kind, str] = {
 _KEYS = " enter keep   esc as it was   ctrl+r (or an empty field) as the example says"
 
 
+class _Fields(VerticalScroll, inherit_bindings=False):
+    """Scrolls to the field that has the focus; where there are more than fit, the arrow keys are the form's all the
+    same."""
+
+
 class FormScreen(Modal[bool]):
     """Shows the form of a session. `apply` is called with settings and backend after every change; `status` says what
     came of it. Dismissed with True if the changes are kept; otherwise those that were are applied again."""
@@ -64,7 +69,7 @@ class FormScreen(Modal[bool]):
     def compose(self) -> ComposeResult:
         """Title, fields in sections, what came of it, keys."""
         yield TextLine(classes="title")
-        with VerticalScroll(can_focus=False):
+        with _Fields(can_focus=False):
             for kind, title in _TITLES.items():
                 rows = [row for row in self._rows if row.field.kind == kind]
                 if rows:

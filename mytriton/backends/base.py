@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from mytriton.diagnostics import Diagnostic
 from mytriton.ir.core import Func
 from mytriton.ir.ops import InlineAsm
+from mytriton.source import SourceUnit
 from mytriton.stage import Compilation, Stage
 from mytriton.target import Target
 
@@ -39,9 +40,10 @@ class Backend(Protocol):
     def check(self, func: Func, target: Target) -> Sequence[Diagnostic]:
         """Every construct of the function that this backend does not take, each with its span."""
 
-    def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+    def lower(self, func: Func, target: Target, units: Sequence[SourceUnit] = ()) -> Iterator[Stage]:
         """The stages, made one by one as they are asked for; ends after a failed one. A tool that is not installed
-        gives a skipped stage with the reason. `layout` comes first for the GPU backends."""
+        gives a skipped stage with the reason. `layout` comes first for the GPU backends. `units` are the sources that
+        spans point into, for a build that names their files."""
 
     def load(self, compilation: Compilation) -> Launcher:
         """A launcher for the compiled kernel; raises `BackendUnavailable` if it cannot run here."""

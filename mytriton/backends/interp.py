@@ -49,7 +49,7 @@ class InterpBackend:
         """Everything but instructions of a GPU."""
         return no_assembly(func, self.name)
 
-    def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+    def lower(self, func: Func, target: Target, units: Sequence[SourceUnit] = ()) -> Iterator[Stage]:
         """No stages."""
         return iter(())
 

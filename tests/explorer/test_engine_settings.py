@@ -68,6 +68,23 @@ async def test_options_of_the_target(make_engine: MakeEngine, recorder: Recorder
     assert "memref<?xf32>" in descriptors
 
 
+async def test_a_build_for_profilers_follows_the_lines(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:
+    engine = await make_engine(once=True)
+    await opened(engine, recorder, path)
+
+    async def first(text: str) -> int:
+        request = CompileRequest(path, text, backends=("cuda",), until="ptx", options={"line_info": True})
+        generation = engine.compile(request)
+        await recorder.wait(m.CompileFinished, generation=generation)
+        stages = {e.stage.name: e.stage for e in recorder.of(m.StageFinished, generation=generation)}
+        assert f'.file\t1 "{path}"' in stages["ptx"].text
+        return int(stages["ptx"].text.partition(".loc\t1 ")[2].split()[0])
+
+    before = await first(TEXT)
+    assert TEXT.split("\n")[before - 1].startswith("def ")
+    assert await first("\n\n" + TEXT) == before + 2
+
+
 async def test_a_run_of_other_types_converts_the_inputs_and_says_so(
     make_engine: MakeEngine, recorder: Recorder, path: str
 ) -> None:

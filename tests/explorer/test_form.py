@@ -79,7 +79,7 @@ async def test_up_and_down_go_from_row_to_row(tmp_path: Path) -> None:
         await e.press("tab", "up")
         assert e.app.focused is row(form, "x").control
         await e.press("up")
-        assert e.app.focused is row(form, "num_stages").control
+        assert e.app.focused is row(form, "line_info").control
         await e.press("down")
         assert e.app.focused is row(form, "x").control
 

@@ -56,6 +56,7 @@ def test_it_says_what_the_example_says() -> None:
         "choice form": ("tuned", "tuned"),
         "choice abi": ("pointer", "pointer"),
         "choice num_stages": ("3", "3"),
+        "choice line_info": ("False", "False"),
     }
     assert form.made() == (Settings("k.py"), "cuda"), "nothing of its own"
 

@@ -17,6 +17,7 @@ from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir.core import Func
 from mytriton.ir.ops import Dot, InlineAsm
 from mytriton.pipelines import named
+from mytriton.source import SourceUnit
 from mytriton.stage import Clock, Compilation, Stage
 from mytriton.target import Target
 
@@ -83,7 +84,7 @@ class CpuBackend:
         ]
         return [*unknown, *no_assembly(func, self.name)]
 
-    def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+    def lower(self, func: Func, target: Target, units: Sequence[SourceUnit] = ()) -> Iterator[Stage]:
         """`cpu/emit`, one stage a pass, LLVM IR, that optimized, and `asm`, whose artifact is the executable `Code`."""
         with Clock() as clock:
             emitted = emit(checked(func) if target.check_bounds else func, target)

@@ -16,6 +16,7 @@ from mytriton.cache import Entry
 from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir.core import Func
 from mytriton.layout.program import LaidOut
+from mytriton.source import SourceUnit
 from mytriton.stage import Clock, Compilation, Line, Stage
 from mytriton.target import Target
 
@@ -54,7 +55,7 @@ class CudaBackend:
         ]
         return [*unknown, *too_large(func, target, "cuda")]
 
-    def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+    def lower(self, func: Func, target: Target, units: Sequence[SourceUnit] = ()) -> Iterator[Stage]:
         """See `planned`."""
         layout = stages.layout_stage(func, target)
         yield layout
@@ -70,7 +71,7 @@ class CudaBackend:
                 yield _refused(failed, text.lines)
                 return
         shared = dynamic_bytes(layout.artifact)
-        yield from stages.finish(ptx, lambda: text.lines, target, shared, clock.seconds, cached)
+        yield from stages.finish(ptx, lambda: text.lines, target, shared, clock.seconds, cached, units)
 
     def load(self, compilation: Compilation) -> Launcher:
         """A launcher of the compilation's cubin; the device is not touched before the first launch."""

@@ -20,6 +20,8 @@ from mytriton.diagnostics import BackendUnavailable, Diagnostic
 from mytriton.ir import ops
 from mytriton.ir.core import Func
 from mytriton.pipelines import named
+from mytriton.records import dataclass
+from mytriton.source import SourceUnit
 from mytriton.stage import Clock, Compilation, Line, Stage
 from mytriton.target import CHIPS, Target
 
@@ -84,12 +86,12 @@ class MlirBackend:
         ]
         return [*unknown, *too_large(func, target, "mlir"), *(bases(func)[1] if target.abi == "memref" else [])]
 
-    def lower(self, func: Func, target: Target) -> Iterator[Stage]:
+    def lower(self, func: Func, target: Target, units: Sequence[SourceUnit] = ()) -> Iterator[Stage]:
         layout = nvidia.layout_stage(func, target)
         yield layout
-        shared = dynamic_bytes(layout.artifact)
         with Clock() as clock:
             lines = emit(layout.artifact, target)
+        after = _After(lines, target, dynamic_bytes(layout.artifact), units)
         with Clock() as search:
             kept = KeptRun(lines, self._passes(target), __file__)
             made = kept.read()
@@ -97,16 +99,16 @@ class MlirBackend:
             yield _emitted(lines, clock.seconds)
             made.stages[-1].seconds = search.seconds
             yield from made.stages
-            yield from _after(made, lines, target, shared, cached=True)
+            yield from after.stages(made, cached=True)
             return
         reason = mlir_available()
         if reason is None:
-            yield from self._run(lines, target, clock.seconds + search.seconds, kept, shared)
+            yield from self._run(lines, target, clock.seconds + search.seconds, kept, after)
             return
         yield _emitted(lines, clock.seconds)
         yield from _skipped(self.planned(target)[2:], reason)
 
-    def _run(self, lines: list[Line], target: Target, seconds: float, kept: KeptRun, shared: int) -> Iterator[Stage]:
+    def _run(self, lines: list[Line], target: Target, seconds: float, kept: KeptRun, after: _After) -> Iterator[Stage]:
         run = ModuleRun(lines, prefix="mlir", seconds=seconds)
         made = Made([], b"", "", run.listings)
         codes: list[bytes] = []
@@ -121,7 +123,7 @@ class MlirBackend:
                 made.lowered = run.bytecode
             yield stage
         if made.ptx:
-            yield from _after(made, lines, target, shared)
+            yield from after.stages(made)
         elif not run.failed:
             yield from _skipped(_AFTER, "no stage gpu-module-to-binary has made PTX")
 
@@ -148,15 +150,25 @@ def _emitted(lines: list[Line], seconds: float) -> Stage:
     return Stage("mlir/emit", "text", "mlir", seconds=seconds, artifact=text, make_lines=lambda: lines)
 
 
-def _after(made: Made, lines: list[Line], target: Target, shared: int, cached: bool = False) -> Iterator[Stage]:
-    """The stages after the passes. Making PTX went through LLVM IR: it is made once more only for who looks at it."""
-    stage = Stage("llvm", "text", "llvm")
-    stage.make_lines = lambda: llvm_lines(translate(made.listings, made.lowered, "gpu.module"), lines)
-    yield stage
-    rest = nvidia.finish(made.ptx, lambda: lines, target, shared, cached=cached)
-    yield next(rest)
-    yield optimized("llvm-dis", lambda: _optimized(made, lines))
-    yield from rest
+@dataclass()
+class _After:
+    """The stages after the passes, of emitted lines; `shared` and `units` are those of `nvidia.finish`."""
+
+    lines: list[Line]
+    target: Target
+    shared: int
+    units: Sequence[SourceUnit]
+
+    def stages(self, made: Made, cached: bool = False) -> Iterator[Stage]:
+        """Making PTX went through LLVM IR: it is made once more only for who looks at it."""
+        lines = self.lines
+        stage = Stage("llvm", "text", "llvm")
+        stage.make_lines = lambda: llvm_lines(translate(made.listings, made.lowered, "gpu.module"), lines)
+        yield stage
+        rest = nvidia.finish(made.ptx, lambda: lines, self.target, self.shared, cached=cached, units=self.units)
+        yield next(rest)
+        yield optimized("llvm-dis", lambda: _optimized(made, lines))
+        yield from rest
 
 
 def _optimized(made: Made, lines: list[Line]) -> Stage:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from mytriton.backends.nvidia.disasm import kept_disassembly, sass_lines
+from mytriton.backends.nvidia.line_table import with_kernel_lines
 from mytriton.backends.nvidia.lines import ptx_lines
 from mytriton.backends.nvidia.nvjitlink import Linked, kept_link
 from mytriton.backends.nvidia.resources import Resources, taken
@@ -16,7 +17,7 @@ from mytriton.ir.core import Func
 from mytriton.layout.assign import lay_out
 from mytriton.layout.printer import layout_lines
 from mytriton.layout.program import Exchange
-from mytriton.source import Span
+from mytriton.source import SourceUnit, Span
 from mytriton.stage import Clock, Line, Stage, Status
 from mytriton.target import Target
 
@@ -51,15 +52,24 @@ def skipped(names: Sequence[str], reason: str) -> Iterator[Stage]:
 
 
 def finish(
-    ptx: str, emitted: Emitted, target: Target, shared: int = 0, seconds: float = 0.0, cached: bool = False
+    ptx: str,
+    emitted: Emitted,
+    target: Target,
+    shared: int = 0,
+    seconds: float = 0.0,
+    cached: bool = False,
+    units: Sequence[SourceUnit] = (),
 ) -> Iterator[Stage]:
     """The stages `ptx`, `cubin` and `sass`. `emitted` gives the lines that the PTX's `.loc` directives count (asked
     for only when links are wanted); `shared` is what a launch asks for of shared memory, `seconds` what making the PTX
-    took, or finding it on the disk (`cached`)."""
+    took, or finding it on the disk (`cached`). `units` are what the profiler's build names the files of."""
     text = ptx.rstrip("\n")  # as the lines join to: what is shown is what is linked
     status: Status = "cached" if cached else "ok"
     ptx_stage = Stage("ptx", "text", "ptx", status, seconds, artifact=text)
     ptx_stage.make_lines = lambda: ptx_lines(text, emitted())
+    if target.line_info and units:
+        ptx_stage.make_lines = lambda: with_kernel_lines(ptx_lines(text, emitted()), units)
+        ptx_stage.artifact = ptx_stage.text
     yield ptx_stage
     cubin_stage = _cubin(ptx_stage, target, shared)
     yield cubin_stage
