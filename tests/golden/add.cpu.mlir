@@ -20,66 +20,97 @@ func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr
     %run_0.pair_1.high = arith.constant 4096 : i64
     %run_0.pair_1 = func.call @memory.apart(%v7.first, %v10.first, %run_0.pair_1.low, %run_0.pair_1.high) : (!llvm.ptr, !llvm.ptr, i64, i64) -> i1
     %run_0.pair_0.and_0 = arith.andi %run_0.pair_0, %run_0.pair_1 : i1
-    scf.if %run_0.pair_0.and_0 {
-      // No access overlaps what an earlier one has yet to touch: one loop.
+    %run_0.whole_0.more = arith.constant 1023 : i32
+    %run_0.whole_0.last = arith.addi %v1, %run_0.whole_0.more : i32
+    %run_0.whole_0.in_order = arith.cmpi sle, %v1, %run_0.whole_0.last : i32
+    %run_0.whole_0.holds = arith.cmpi slt, %run_0.whole_0.last, %n : i32
+    %programs.plane = arith.muli %grid.x, %grid.y : i64
+    %programs.all = arith.muli %programs.plane, %grid.z : i64
+    %run_0.whole.store_0.least = arith.constant 2048 : i64
+    %run_0.whole.store_0.many = arith.cmpi uge, %programs.all, %run_0.whole.store_0.least : i64
+    %run_0.whole.store_0.address = llvm.ptrtoint %v10.first : !llvm.ptr to i64
+    %run_0.whole.store_0.low = arith.constant 63 : i64
+    %run_0.whole.store_0.zero = arith.constant 0 : i64
+    %run_0.whole.store_0.rest = arith.andi %run_0.whole.store_0.address, %run_0.whole.store_0.low : i64
+    %run_0.whole.store_0.aligned = arith.cmpi eq, %run_0.whole.store_0.rest, %run_0.whole.store_0.zero : i64
+    %run_0.whole_0.in_order.and_0 = arith.andi %run_0.whole_0.in_order, %run_0.whole_0.holds : i1
+    %run_0.whole_0.in_order.and_1 = arith.andi %run_0.whole_0.in_order.and_0, %run_0.whole.store_0.many : i1
+    %run_0.whole_0.in_order.and_2 = arith.andi %run_0.whole_0.in_order.and_1, %run_0.whole.store_0.aligned : i1
+    %run_0.whole_0.in_order.and_3 = arith.andi %run_0.whole_0.in_order.and_2, %run_0.pair_0.and_0 : i1
+    scf.if %run_0.whole_0.in_order.and_3 {
+      // No element is masked off, and what is stored goes past the caches.
       scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
-        %v2.base = vector.broadcast %chunk.i : i32 to vector<16xi32>
-        %v2 = arith.addi %v2.base, %lanes.16 : vector<16xi32>
-        %c1 = vector.broadcast %v1 : i32 to vector<16xi32>
-        %v3 = arith.addi %c1, %v2 : vector<16xi32>
-        %c2 = vector.broadcast %n : i32 to vector<16xi32>
-        %v4 = arith.cmpi slt, %v3, %c2 : vector<16xi32>
         %v5.chunk = llvm.getelementptr %v5.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-        %v6.other = arith.constant dense<0.000000e+00> : vector<16xf32>
-        %v6.masked = llvm.intr.masked.load %v5.chunk, %v4, %v6.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
-        %v6 = llvm.freeze %v6.masked : vector<16xf32>
+        %v6 = llvm.load %v5.chunk {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
         %v7.chunk = llvm.getelementptr %v7.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-        %v8.other = arith.constant dense<0.000000e+00> : vector<16xf32>
-        %v8.masked = llvm.intr.masked.load %v7.chunk, %v4, %v8.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
-        %v8 = llvm.freeze %v8.masked : vector<16xf32>
+        %v8 = llvm.load %v7.chunk {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
         %v9 = arith.addf %v6, %v8 : vector<16xf32>
         %v10.chunk = llvm.getelementptr %v10.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-        llvm.intr.masked.store %v9, %v10.chunk, %v4 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
+        llvm.store %v9, %v10.chunk {alignment = 64 : i64, nontemporal} : vector<16xf32>, !llvm.ptr
       } {loop_annotation = #as_written}
     } else {
-      // Each store in a loop of its own; values are kept in between.
-      scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
-        %v2.base = vector.broadcast %chunk.i : i32 to vector<16xi32>
-        %v2 = arith.addi %v2.base, %lanes.16 : vector<16xi32>
-        %c1 = vector.broadcast %v1 : i32 to vector<16xi32>
-        %v3 = arith.addi %c1, %v2 : vector<16xi32>
-        %c2 = vector.broadcast %n : i32 to vector<16xi32>
-        %v4 = arith.cmpi slt, %v3, %c2 : vector<16xi32>
-        %v5.chunk = llvm.getelementptr %v5.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-        %v6.other = arith.constant dense<0.000000e+00> : vector<16xf32>
-        %v6.masked = llvm.intr.masked.load %v5.chunk, %v4, %v6.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
-        %v6 = llvm.freeze %v6.masked : vector<16xf32>
-        %v7.chunk = llvm.getelementptr %v7.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-        %v8.other = arith.constant dense<0.000000e+00> : vector<16xf32>
-        %v8.masked = llvm.intr.masked.load %v7.chunk, %v4, %v8.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
-        %v8 = llvm.freeze %v8.masked : vector<16xf32>
-        %v9 = arith.addf %v6, %v8 : vector<16xf32>
-        %v9.offset = arith.constant 0 : i64
-        %v9.kept = llvm.getelementptr %scratch.base[%v9.offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-        %v9.slot = llvm.getelementptr %v9.kept[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-        llvm.store %v9, %v9.slot {alignment = 1 : i64} : vector<16xf32>, !llvm.ptr
-      } {loop_annotation = #as_written}
-      scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
-        %v2.base = vector.broadcast %chunk.i : i32 to vector<16xi32>
-        %v2 = arith.addi %v2.base, %lanes.16 : vector<16xi32>
-        %c1 = vector.broadcast %v1 : i32 to vector<16xi32>
-        %v3 = arith.addi %c1, %v2 : vector<16xi32>
-        %c2 = vector.broadcast %n : i32 to vector<16xi32>
-        %v4 = arith.cmpi slt, %v3, %c2 : vector<16xi32>
-        %v9.offset = arith.constant 0 : i64
-        %v9.kept = llvm.getelementptr %scratch.base[%v9.offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-        %v9.slot = llvm.getelementptr %v9.kept[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-        %v9 = llvm.load %v9.slot {alignment = 1 : i64} : !llvm.ptr -> vector<16xf32>
-        %v10.chunk = llvm.getelementptr %v10.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-        llvm.intr.masked.store %v9, %v10.chunk, %v4 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
-      } {loop_annotation = #as_written}
+      scf.if %run_0.pair_0.and_0 {
+        // No access overlaps what an earlier one has yet to touch: one loop.
+        scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
+          %v2.base = vector.broadcast %chunk.i : i32 to vector<16xi32>
+          %v2 = arith.addi %v2.base, %lanes.16 : vector<16xi32>
+          %c1 = vector.broadcast %v1 : i32 to vector<16xi32>
+          %v3 = arith.addi %c1, %v2 : vector<16xi32>
+          %c2 = vector.broadcast %n : i32 to vector<16xi32>
+          %v4 = arith.cmpi slt, %v3, %c2 : vector<16xi32>
+          %v5.chunk = llvm.getelementptr %v5.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v6.other = arith.constant dense<0.000000e+00> : vector<16xf32>
+          %v6.masked = llvm.intr.masked.load %v5.chunk, %v4, %v6.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+          %v6 = llvm.freeze %v6.masked : vector<16xf32>
+          %v7.chunk = llvm.getelementptr %v7.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v8.other = arith.constant dense<0.000000e+00> : vector<16xf32>
+          %v8.masked = llvm.intr.masked.load %v7.chunk, %v4, %v8.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+          %v8 = llvm.freeze %v8.masked : vector<16xf32>
+          %v9 = arith.addf %v6, %v8 : vector<16xf32>
+          %v10.chunk = llvm.getelementptr %v10.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          llvm.intr.masked.store %v9, %v10.chunk, %v4 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
+        } {loop_annotation = #as_written}
+      } else {
+        // Each store in a loop of its own; values are kept in between.
+        scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
+          %v2.base = vector.broadcast %chunk.i : i32 to vector<16xi32>
+          %v2 = arith.addi %v2.base, %lanes.16 : vector<16xi32>
+          %c1 = vector.broadcast %v1 : i32 to vector<16xi32>
+          %v3 = arith.addi %c1, %v2 : vector<16xi32>
+          %c2 = vector.broadcast %n : i32 to vector<16xi32>
+          %v4 = arith.cmpi slt, %v3, %c2 : vector<16xi32>
+          %v5.chunk = llvm.getelementptr %v5.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v6.other = arith.constant dense<0.000000e+00> : vector<16xf32>
+          %v6.masked = llvm.intr.masked.load %v5.chunk, %v4, %v6.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+          %v6 = llvm.freeze %v6.masked : vector<16xf32>
+          %v7.chunk = llvm.getelementptr %v7.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v8.other = arith.constant dense<0.000000e+00> : vector<16xf32>
+          %v8.masked = llvm.intr.masked.load %v7.chunk, %v4, %v8.other {alignment = 4 : i32} : (!llvm.ptr, vector<16xi1>, vector<16xf32>) -> vector<16xf32>
+          %v8 = llvm.freeze %v8.masked : vector<16xf32>
+          %v9 = arith.addf %v6, %v8 : vector<16xf32>
+          %v9.offset = arith.constant 0 : i64
+          %v9.kept = llvm.getelementptr %scratch.base[%v9.offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+          %v9.slot = llvm.getelementptr %v9.kept[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          llvm.store %v9, %v9.slot {alignment = 1 : i64} : vector<16xf32>, !llvm.ptr
+        } {loop_annotation = #as_written}
+        scf.for %chunk.i = %size.0 to %size.1024 step %size.16 : i32 {
+          %v2.base = vector.broadcast %chunk.i : i32 to vector<16xi32>
+          %v2 = arith.addi %v2.base, %lanes.16 : vector<16xi32>
+          %c1 = vector.broadcast %v1 : i32 to vector<16xi32>
+          %v3 = arith.addi %c1, %v2 : vector<16xi32>
+          %c2 = vector.broadcast %n : i32 to vector<16xi32>
+          %v4 = arith.cmpi slt, %v3, %c2 : vector<16xi32>
+          %v9.offset = arith.constant 0 : i64
+          %v9.kept = llvm.getelementptr %scratch.base[%v9.offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+          %v9.slot = llvm.getelementptr %v9.kept[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v9 = llvm.load %v9.slot {alignment = 1 : i64} : !llvm.ptr -> vector<16xf32>
+          %v10.chunk = llvm.getelementptr %v10.first[%chunk.i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          llvm.intr.masked.store %v9, %v10.chunk, %v4 {alignment = 4 : i32} : vector<16xf32>, vector<16xi1> into !llvm.ptr
+        } {loop_annotation = #as_written}
+      }
     }
   } {loop_annotation = #as_written}
+  llvm.fence seq_cst
   func.return
 }
 func.func private @memory.apart(%from: !llvm.ptr, %to: !llvm.ptr, %low: i64, %high: i64) -> i1 attributes {llvm.linkage = #llvm.linkage<internal>} {

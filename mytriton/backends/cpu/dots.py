@@ -6,10 +6,10 @@ which the first pass applies. The function names the tile that is held in regist
 
 from __future__ import annotations
 
-import functools
 from math import prod
 from pathlib import Path
 
+from mytriton.backends.cpu.host import has_avx512
 from mytriton.backends.cpu.plan import Plan, Rows
 from mytriton.backends.cpu.writer import LANES, POINTER, Text, type_name
 from mytriton.ir import ops
@@ -80,7 +80,7 @@ def dot_function(what: Product) -> list[str]:
 
 def tile_of(what: Product) -> str:
     """The schedule for a product: rows, columns and steps."""
-    rows = _WIDE if _has_avx512() else _NARROW
+    rows = _WIDE if has_avx512() else _NARROW
     return f"{rows}x{_tile_columns(what.total)}x{_STEPS}" if what.rows > 1 else f"1x16x{_STEPS}"
 
 
@@ -92,15 +92,7 @@ def panel_columns(factor: Value) -> int:
 
 
 def _tile_columns(total: ScalarType) -> int:
-    return 2 * (64 if _has_avx512() else 32) // total.bytes
-
-
-@functools.cache
-def _has_avx512() -> bool:
-    try:
-        return " avx512f " in Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return False
+    return 2 * (64 if has_avx512() else 32) // total.bytes
 
 
 def _matrices(what: Product, name: str) -> list[str]:

@@ -165,6 +165,8 @@ class _Emitter:
             with text.block(head, end="} {loop_annotation = #as_written}"):
                 self._steps(self.func.body)
             text.at(None)
+            if self._runs.whole.streams:
+                text.write("llvm.fence seq_cst")
             text.write("func.return")
         for function in text.functions.values():
             for line in function:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from mytriton.backends.cpu.ahead import write_fetch
 from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.elements import Elements
 from mytriton.backends.cpu.elementwise import elementwise, pointee
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
+from mytriton.backends.cpu.library import divide_function, vector_function_name
 from mytriton.backends.cpu.places import Positions, held_type, slot
 from mytriton.backends.cpu.plan import Move, Plan, is_spread_scalar
 from mytriton.backends.cpu.scalars import ScalarWriter
@@ -18,15 +20,19 @@ from mytriton.backends.cpu.writer import POINTER, Text, type_name, width_of
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops
 from mytriton.ir.core import Op, Value
-from mytriton.types import PointerType, ScalarType, element_of, i1, i32, shape_of
+from mytriton.types import PointerType, ScalarType, element_of, f32, i1, i32, shape_of
 
 #: Chunks a row must have for a loop of its own.
 _ROW_CHUNKS = 2
 
+#: Chunks that must be divided by one number for its reciprocal to pay.
+_MANY = 4
+
 
 class LoopWriter:
     """Writes the loops `first` to `last` of the plan as one. `addresses` maps blocks of pointers that are contiguous
-    throughout to their first address; `guarded` says that the run's guards hold."""
+    throughout to their first address; `guarded` says that the run's guards hold, `whole` that no element is masked off
+    and that what is stored may go past the caches."""
 
     def __init__(
         self,
@@ -37,13 +43,14 @@ class LoopWriter:
         loops: tuple[int, int],
         addresses: Mapping[Value, str],
         guarded: bool,
+        whole: bool = False,
     ) -> None:
         self.text, self.plan, self.scalars, self.emitter = text, plan, scalars, emitter
         self.first, self.last = loops
         self._loops = plan.loops[self.first : self.last + 1]
         self.size = self._loops[0].size
         self.width = width_of(self.size)
-        self.addresses, self.guarded = addresses, guarded
+        self.addresses, self.guarded, self._whole = addresses, guarded, whole
         self.row = self._row_size()
         self._positions = Positions(text, self.size, self.width, self.row)
         self.elements = Elements(text, plan, scalars, *loops, self._positions)
@@ -55,6 +62,8 @@ class LoopWriter:
         members = [op for loop in self._loops for op in loop.ops]
         self.text.at(next((op for op in members if isinstance(op, (ops.Load, ops.Store))), members[0]))
         with self._chunks():
+            for load in self.plan.ahead.get(self.first, ()):
+                write_fetch(self.text, load, self.width)
             for op in members:
                 if isinstance(op, (ops.Load, ops.Store)):
                     self._access(op)
@@ -137,6 +146,16 @@ class LoopWriter:
             return True
         return lanes > 0 and all(bit < constant for bit, at in enumerate(view) if at < lanes)
 
+    def _divides_many(self, divisor: Value, view: View) -> bool:
+        """Whether some chunks in turn are divided by the same number."""
+        value, view = self._resolve(divisor, view)
+        turn = self.row or self.size
+        return (
+            self._is_uniform(value, view)
+            and min(view, default=self._positions.bits) >= log2(turn)
+            and turn >= _MANY * self.width
+        )
+
     def _compute(self, value: Value, view: View, op: Op | None) -> None:
         if op is None:
             return  # written where it is used first
@@ -148,6 +167,11 @@ class LoopWriter:
             return
         names = [self._use(*self._resolve(v, view)) for v in op.operands]
         self.text.at(op)
+        if isinstance(op, ops.Div) and element_of(op.result.type) == f32 and self._divides_many(op.rhs, view):
+            name, vector = vector_function_name("divide", self.width), self._type(f32)
+            self.text.functions[name] = divide_function(self.width)
+            self.text.write(f"{result} = func.call @{name}({', '.join(names)}) : ({vector}, {vector}) -> {vector}")
+            return
         elementwise(self.text, self.emitter, op, result, names, self.width)
 
     def _range(self, op: ops.Arange, view: View, result: str) -> None:
@@ -187,18 +211,21 @@ class LoopWriter:
         """A load or store: of consecutive elements if possible, else element by element."""
         element = pointee(op.pointer)
         vector = self.plan.is_vector_access(op, self.width, self.guarded)
-        wanted = [v for v in op.operands if v is not op.pointer or not vector]
+        mask_value = None if self._whole else op.mask
+        wanted = [v for v in op.operands if v not in (op.pointer, op.mask)]
+        wanted += [] if vector else [op.pointer]
+        wanted += [] if mask_value is None else [mask_value]
         names = dict(zip(wanted, self.vectors(wanted), strict=True))
         where = self._address(op.pointer, element) if vector else names[op.pointer]
         self.text.at(op)
-        mask = names[op.mask] if op.mask is not None else ""
+        mask = names[mask_value] if mask_value is not None else ""
         if isinstance(op, ops.Load):
             other = names[op.other] if op.other is not None else ""
             self._names[op.result, identity(op.result)] = result = self.text.name(op.result)
             self._memory.load(op, result, where, mask, other, vector)
         else:
             stem = f"{self.text.name(op.value)}.store_{self.plan.order[op]}"
-            self._memory.store(where, names[op.value], mask, element, vector, stem)
+            self._memory.store(where, names[op.value], mask, element, vector, stem, self._whole)
 
     def _address(self, pointer: Value, element: ScalarType) -> str:
         """The address of the current chunk of a contiguous block of pointers."""

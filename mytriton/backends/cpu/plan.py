@@ -107,6 +107,7 @@ class Plan:
                before loop n
     slots      the byte offsets at which values are kept, and what operations need for themselves
     rows       how the rows are kept of values that are not kept one row after the other
+    ahead      what each run, by the number of its first loop, is to fetch for the next program or trip
     in_place   loaded values that are kept only if they cannot be read where they are loaded from
     order      the position of each operation in the function
     """
@@ -118,6 +119,7 @@ class Plan:
     slots: Mapping[Value | Op, int]
     scratch_bytes: int
     rows: Mapping[Value, Rows]
+    ahead: Mapping[int, Sequence[Load]]
     in_place: Collection[Value]
     groups: Mapping[Value, Groups]
     definitions: Mapping[Value, Op]

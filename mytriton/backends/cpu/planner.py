@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.access import Groups, element_groups
+from mytriton.backends.cpu.ahead import fetched_ahead
 from mytriton.backends.cpu.plan import (
     OUTSIDE,
     Loop,
@@ -61,10 +62,13 @@ class _Planner:
 
     def plan(self) -> Plan:
         """The plan of all that was given to `block`."""
+        ahead = fetched_ahead(self.steps.values(), self.loops, self.groups)
+        for op in (op for loads in ahead.values() for op in loads):
+            self.lives.hold_always(op, 8)
         slots, size = self.lives.allocate(self._runs)
-        made_in, last_use = self.lives.made_in, self.lives.last_use
+        kept = self.lives.made_in, self.lives.last_use, slots, size, self.lives.rows
         facts = self.groups, self.definitions, self.order
-        return Plan(self.steps, self.loops, made_in, last_use, slots, size, self.lives.rows, self._in_place, *facts)
+        return Plan(self.steps, self.loops, *kept, ahead, self._in_place, *facts)
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 

@@ -8,17 +8,18 @@ which a vector takes as many as it can.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
+from math import inf, prod
 
 from mytriton.backends.cpu.elementwise import elementwise
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
 from mytriton.backends.cpu.plan import element_bytes
 from mytriton.backends.cpu.writer import POINTER, Text, width_of
 from mytriton.backends.mlir.ops import ElementEmitter
+from mytriton.backends.mlir.writer import literal
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Value
 from mytriton.records import dataclass
-from mytriton.types import ScalarType, element_of, shape_of
+from mytriton.types import ScalarType, element_of, f32, f64, shape_of
 
 _EMPTY = Func("", Block((), ()), {})
 
@@ -81,19 +82,42 @@ class _ReduceWriter:
         self.what = what
         self.text = Text(_EMPTY)
         self.held = memory_type(what.element)
+        ordered = what.outer == what.inner == 1 and what.element in (f32, f64)
+        #: What every number is larger than, or smaller; 0 for other reductions.
+        self._extreme = {"maximum": -inf, "minimum": inf}.get(what.combine, 0.0) if ordered else 0.0
+        self._fast = False
 
     def function(self) -> list[str]:
         text = self.text
         params = ", ".join(f"%{name}: {POINTER}" for name in ("source", "partial", "target"))
         attributes = 'attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]}'
         with text.block(f"func.func private @{self.what.name}({params}) {attributes}"):
-            passes = list(self.what.passes())
-            for number, (parts, size) in enumerate(passes):
-                source = "%source" if number == 0 else "%partial"
-                target = "%target" if number == len(passes) - 1 else "%partial"
-                self._pass(f"%pass_{number}", parts, size, source, target)
+            if self._extreme:
+                self._unless_nan()
+            else:
+                self._passes("pass")
             text.write("func.return")
         return [line.text for line in text.lines]
+
+    def _unless_nan(self) -> None:
+        """The largest of all numbers, or the least, by comparisons that pass over NaN: a single instruction, where one
+        that asks both operands takes three or four. If it is the first to compare with, all may be NaN: then ask."""
+        text, element = self.text, self.what.element
+        text.write(f"%none = arith.constant {literal(self._extreme, element)} : {element}")
+        self._fast = True
+        self._passes("fast")
+        self._fast = False
+        text.write(f"%found = llvm.load %target {{alignment = {element.bytes} : i64}} : {POINTER} -> {element}")
+        text.write(f"%is_none = arith.cmpf oeq, %found, %none : {element}")
+        with text.block("scf.if %is_none"):
+            self._passes("pass")
+
+    def _passes(self, stem: str) -> None:
+        passes = list(self.what.passes())
+        for number, (parts, size) in enumerate(passes):
+            source = "%source" if number == 0 else "%partial"
+            target = "%target" if number == len(passes) - 1 else "%partial"
+            self._pass(f"%{stem}_{number}", parts, size, source, target)
 
     def _pass(self, stem: str, parts: int, size: int, source: str, target: str) -> None:
         """For each outer position, of `parts` runs of `size` elements make one."""
@@ -116,6 +140,8 @@ class _ReduceWriter:
             types = f"({POINTER}) -> {POINTER}, {held}"
             self.text.write(f"{stem}.from_{part} = llvm.getelementptr {stem}.from_0[{part * size}] : {types}")
         names = [self._load(writer, f"{stem}.part_{part}", f"{stem}.from_{part}", width) for part in range(parts)]
+        if self._fast:
+            names = [self._foremost(writer, names, stem)]
         while len(names) > 1:
             half = len(names) // 2
             names = [self._combine(writer, names[n], names[n + half], f"{names[n]}.{half}", width) for n in range(half)]
@@ -144,6 +170,15 @@ class _ReduceWriter:
         self.text.write(f"{loaded} = llvm.load {where} {align} : {POINTER} -> vector<{width}x{self.held.signless}>")
         from_memory(writer, loaded, self.what.element, name)
         return name
+
+    def _foremost(self, writer: ElementEmitter, names: list[str], stem: str) -> str:
+        """The largest, or least, of the numbers among each lane's elements."""
+        element, before = self.what.element, ops.CmpGt if self.what.combine == "maximum" else ops.CmpLt
+        result = writer.constant(self._extreme, element, f"{stem}.none")
+        for name in names:
+            is_before = writer.compare(before, name, result, element, f"{name}.is_before")
+            result = writer.select(is_before, name, result, element, f"{name}.foremost")
+        return result
 
     def _combine(self, writer: ElementEmitter, lhs: str, rhs: str, result: str, width: int) -> str:
         element = self.what.element

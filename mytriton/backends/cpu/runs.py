@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mytriton.analysis.runs import size_of
+from mytriton.backends.cpu.ahead import write_next
 from mytriton.backends.cpu.effects import EffectWriter
 from mytriton.backends.cpu.elements import Elements
 from mytriton.backends.cpu.elementwise import pointee
@@ -14,6 +15,7 @@ from mytriton.backends.cpu.loops import LoopWriter
 from mytriton.backends.cpu.places import slot
 from mytriton.backends.cpu.plan import Plan, Run
 from mytriton.backends.cpu.scalars import ScalarWriter
+from mytriton.backends.cpu.whole import Whole
 from mytriton.backends.cpu.writer import POINTER, Text, width_of
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops
@@ -29,6 +31,8 @@ class RunWriter:
     ) -> None:
         self.text, self.plan, self.scalars, self.effects = text, plan, scalars, effects
         self._func, self._fusion = func, fusion
+        self._ahead = {op for loads in plan.ahead.values() for op in loads}
+        self.whole = Whole(func, text, plan, scalars)
         self._emitters: dict[int, ElementEmitter] = {}
 
     def emitter(self, width: int) -> ElementEmitter:
@@ -46,11 +50,23 @@ class RunWriter:
         firsts = Elements(self.text, self.plan, self.scalars, run.first, run.last)
         pointers = dict.fromkeys(op.pointer for op in self.plan.accesses(run) if self.plan.is_contiguous(op.pointer))
         addresses = {p: firsts.get(p) for p in pointers}
+        for op in self.plan.accesses(run):
+            if isinstance(op, ops.Load) and op in self._ahead:
+                write_next(self.text, self.plan, op, addresses[op.pointer])
         conditions = self._conditions(run, firsts)
         fits = self._all(conditions) if conditions else ""
         if isinstance(load, ops.Load) and in_place:
             self._in_place(run, load, firsts.get(load.pointer), fits, addresses)
-        else:
+            return
+        whole = self.whole.conditions(run, firsts)
+        if not whole:
+            self._loops(run, fits, addresses)
+            return
+        with self.text.block(f"scf.if {self._all([*whole, fits] if fits else whole)}"):
+            stores = any(isinstance(op, ops.Store) for op in self.plan.accesses(run))
+            self.text.write(f"// No element is masked off{', and what is stored goes past the caches' * stores}.")
+            self._version(run, run.fused, True, addresses, True)
+        with self.text.otherwise():
             self._loops(run, fits, addresses)
 
     def _in_place(self, run: Run, load: ops.Load, address: str, fits: str, addresses: Mapping[Value, str]) -> None:
@@ -94,11 +110,13 @@ class RunWriter:
                 self.text.write("// Offsets may wrap: elements are accessed one by one.")
             self._version(run, False, False, addresses)
 
-    def _version(self, run: Run, fused: bool, guarded: bool, addresses: Mapping[Value, str]) -> None:
+    def _version(
+        self, run: Run, fused: bool, guarded: bool, addresses: Mapping[Value, str], whole: bool = False
+    ) -> None:
         loops = [(run.first, run.last)] if fused else [(n, n) for n in range(run.first, run.last + 1)]
         emitter = self.emitter(width_of(self.plan.loops[run.first].size))
         for pair in loops:
-            writer = LoopWriter(self.text, self.plan, self.scalars, emitter, pair, addresses, guarded)
+            writer = LoopWriter(self.text, self.plan, self.scalars, emitter, pair, addresses, guarded, whole)
             writer.write(self.effects)
 
     # --- conditions ---------------------------------------------------------------------------------------------------

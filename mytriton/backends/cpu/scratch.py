@@ -6,6 +6,7 @@ Positions: loop n runs at n, a step between the loops n - 1 and n at n - 0.5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 
 from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.plan import CACHE_LINE, OUTSIDE, Rows, Run, element_bytes
@@ -50,6 +51,10 @@ class Lives:
     def hold(self, op: Op, size: int, position: float) -> None:
         """An operation needs some bytes for itself."""
         self._held[op] = _Life(size, position, position)
+
+    def hold_always(self, op: Op, size: int) -> None:
+        """An operation needs some bytes that nothing else is kept in."""
+        self._held[op] = _Life(size, OUTSIDE, inf)
 
     def read(self, value: Value, position: float, in_place: bool = False) -> None:
         """The value is needed at a position; `in_place`: by a loop, the elements of a chunk in that chunk."""
