@@ -16,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.filter import LineFilter, NoColor
 
+from explorer.at_rest import AtRest
 from explorer.engine.client import Engine
 from explorer.model.config import Config
 from explorer.model.files import SourceFile, Swap
@@ -47,7 +48,7 @@ def _commands() -> type[Provider]:
     return Commands
 
 
-class ExplorerApp(TypedAhead, OpenFiles):
+class ExplorerApp(TypedAhead, AtRest, OpenFiles):
     """The explorer of kernel files."""
 
     TITLE = "mytriton-explore"

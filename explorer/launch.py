@@ -38,7 +38,9 @@ def run(options: Options) -> int:
     sys.setswitchinterval(0.0005)
     gc.disable()  # nothing that is loaded becomes garbage; the main screen enables it again
     from explorer.app import ExplorerApp, of_bundle
+    from explorer.at_rest import leave_to_us
 
+    leave_to_us()
     if bundle is not None:
         app = of_bundle(settings, bundle, options.bundle_path, config=config)
     else:

@@ -58,6 +58,8 @@ class Block:
 
     def after(self, line: str, state: int) -> int:
         """The state after `line`: 0, or 1 + the index of the construct that is open."""
+        if not state and not any(kind in line for kind in self._kinds):
+            return 0  # as of nearly every line of a long listing
         at = 0
         while True:
             if state:

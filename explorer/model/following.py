@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from explorer.model.backend_result import Result
@@ -75,22 +76,23 @@ def life(result: Result, id: str) -> Life:
     turns: list[Turn] = []
     first, origin, now = "", None, id
     for stage in _ssa_stages(result):
-        rows = _defining(stage.lines)
+        made = _made(stage.lines)
         moved = _change(stage, now)
-        while first and now not in rows and now.startswith("%"):
+        while first and now.startswith("%") and made.row(now) is None:
             why = _reason(moved) if moved is not None else "dropped with what was around it"
             before, now = now, _successor(moved, now) if moved is not None else ""
             turns.append(Turn(stage.name, why, now))
             if not now or not now.startswith("%"):
                 return Life(id, first, names, tuple(turns), origin)
-            moved = _change(stage, now) if now not in rows and now != before else None
-        if moved is not None and first and now in rows and _successor(moved, now) == now:
+            moved = _change(stage, now) if made.row(now) is None and now != before else None
+        row = made.row(now)
+        if moved is not None and first and row is not None and _successor(moved, now) == now:
             turns.append(Turn(stage.name, moved.why, now))
-        if now in rows:
+        if row is not None:
             if not first:
-                first, origin = stage.name, stage.lines[rows[now]]
+                first, origin = stage.name, stage.lines[row]
             names[stage.name] = now
-        elif any(now in line.values for line in stage.lines):  # a parameter of the kernel
+        elif now in made.mentioned:  # a parameter of the kernel
             first = first or stage.name
             names[stage.name] = now
     return Life(id, first, names, tuple(turns), origin)
@@ -156,31 +158,35 @@ def values_of(lines: Lines, language: str) -> Values:
     return _once(lines, language, lambda: Values(lines, language))
 
 
-def _defining(lines: Lines) -> dict[str, int]:
-    """The row that defines each value, of a listing of ours."""
+class _Made:
+    """What the lines of a listing of ours define. Lines are scanned as they are asked about: all of a long listing
+    would take hundreds of milliseconds, in which no key is served."""
 
-    def make() -> dict[str, int]:
-        values = Values(lines, "ssa")
-        return {name: row for row in range(len(lines)) for name in values.defined(row)}
+    def __init__(self, lines: Lines) -> None:
+        self._values = values_of(lines, "ssa")
+        self._by_values = {line.values: row for row, line in enumerate(lines) if line.values}
+        self.mentioned = frozenset(chain.from_iterable(self._by_values))
 
-    return _once(lines, "defining", make)
+    def row(self, name: str) -> int | None:
+        """The row that defines a value, if one does."""
+        defines = (o.row for o in reversed(self._values.occurrences(name)) if o.defines)
+        return next(defines, None)
+
+    def of(self, values: tuple[str, ...]) -> frozenset[str] | None:
+        """What the line defines that mentions these values, if there is one."""
+        row = self._by_values.get(values)
+        return None if row is None else frozenset(self._values.defined(row))
 
 
-def _operations(lines: Lines) -> dict[tuple[str, ...], frozenset[str]]:
-    """What each line of a listing of ours defines, by the values that it mentions."""
-
-    def make() -> dict[tuple[str, ...], frozenset[str]]:
-        values = Values(lines, "ssa")
-        return {line.values: frozenset(values.defined(row)) for row, line in enumerate(lines) if line.values}
-
-    return _once(lines, "operations", make)
+def _made(lines: Lines) -> _Made:
+    return _once(lines, "made", lambda: _Made(lines))
 
 
 def _defined_by(result: Result, values: tuple[str, ...]) -> frozenset[str]:
     """The values of the SSA that a line made of `values` defines: those of the operation it was printed from; of
     several in one line, the first."""
     for stage in reversed(_ssa_stages(result)):
-        known = _operations(stage.lines).get(values)
+        known = _made(stage.lines).of(values)
         if known is not None:
             return known
     return frozenset(values[:1])

@@ -78,6 +78,15 @@ def _width(opcode: str) -> int:
     return 2 if wide else 1
 
 
+def covering(name: str) -> list[str]:
+    """The registers as which an operand may be written that a register is part of: R3 also stands where R2.64 does."""
+    letters = name.rstrip("0123456789")
+    if "P" in letters or letters == name:
+        return [name]
+    last = int(name[len(letters) :])
+    return [f"{letters}{number}" for number in range(max(0, last - 3), last + 1)]
+
+
 def _covered(name: str, wide: int) -> tuple[str, ...]:
     if wide == 1 or "P" in name:
         return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ class Values:
         from explorer.model.names import scanner  # its expressions take 3 ms, for which starting does not wait
 
         self._scan_text = scanner(language)
+        self._found: dict[str, dict[int, list[Name]]] = {}
 
     def scan(self, row: int) -> list[Name]:
         """What a row names, from left to right."""
@@ -74,14 +76,22 @@ class Values:
         )
 
     def _all(self, name: str) -> dict[int, list[Name]]:
-        wide = self.language == "sass"  # R3 also stands where R2.64 does
-        found: dict[int, list[Name]] = {}
-        for row, line in enumerate(self.lines):
-            if name not in line and not wide:
-                continue
-            names = [n for n in self.scan(row) if n.text == name or name in n.covers]
-            if names:
-                found[row] = names
+        """Every value of a name. It is asked for with each cursor move while one is followed, so it is kept; and only
+        lines are scanned that have the name as a word, since `v1` also stands in every `v10` to `v19999`."""
+        found = self._found.get(name)
+        if found is None:
+            words = [name]
+            if self.language == "sass":
+                from explorer.model import sass
+
+                words = sass.covering(name)
+            has = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)").search
+            found = self._found[name] = {}
+            for row, line in enumerate(self.lines):
+                if (len(words) > 1 or name in line) and has(line):
+                    names = [n for n in self.scan(row) if n.text == name or name in n.covers]
+                    if names:
+                        found[row] = names
         return found
 
     # Scopes

@@ -73,9 +73,7 @@ class CodeView(PaintedLines, can_focus=True):
         self._highlighted.forget()
         top = round(self.scroll_y)
         self.cursor = moved(old, lines, self.cursor)
-        width = GUTTER + max(
-            (len(t) if t.isascii() and "\t" not in t else cell_len(shown(t)) for t in lines), default=0
-        )
+        width = GUTTER + max((len(t.expandtabs(8)) if t.isascii() else cell_len(shown(t)) for t in lines), default=0)
         self._resize_content(Size(width, len(lines)))
         new_top = moved(old, lines, top) if top else 0
         if new_top != top:

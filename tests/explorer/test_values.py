@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 from explorer.model.result import LineView
 from explorer.model.values import Values
 from tests.explorer.compiled import KERNELS, compiled
@@ -168,3 +170,24 @@ def test_every_use_in_the_listings_of_the_examples_has_a_definition() -> None:
                         continue  # what a template takes
                     occurrences = values.occurrences(found, row)
                     assert any(o.defines for o in occurrences), (kernel, name, found, values.lines[row])
+
+
+def test_following_scans_the_lines_of_the_name_alone_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked with every cursor move: `v1` is looked for in its own lines, not in those of `v10` to `v199`."""
+    lines = tuple(LineView(f"    float v{r} = v{max(0, r - 1)} + 1.0f;") for r in range(200))
+    values = Values(lines, "cuda")
+    scanned: list[int] = []
+    scan = Values.scan
+    monkeypatch.setattr(Values, "scan", lambda self, row: (scanned.append(row), scan(self, row))[1])
+    for _ in range(2):
+        assert [(o.row, o.defines) for o in values.occurrences("v1")] == [(1, True), (2, False)]
+    assert scanned == [1, 2]
+
+
+def test_a_register_of_a_pair_or_of_four_is_found_where_the_first_is_written() -> None:
+    sass = ("LDG.E.128 R4, [R2.64] ;", "FADD R8, R7, R3 ;", "IMAD R14, R5, R5, RZ ;")
+    found = {
+        name: [o.row for o in Values(tuple(map(LineView, sass)), "sass").occurrences(name)]
+        for name in ("R3", "R7", "R4")
+    }
+    assert found == {"R3": [0, 1], "R7": [0, 1], "R4": [0]}
