@@ -7,10 +7,13 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, TextIO, cast
 
-from textual import messages
+from textual import events, messages
 from textual._ansi_sequences import SYNC_END, SYNC_START
+from textual._xterm_parser import XTermParser
+from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
@@ -18,6 +21,8 @@ from explorer.canvas import Canvas, Painted
 
 #: Stands for whatever the picture is once the terminal can take it.
 FRAME = "\x1b[frame"
+#: What Textual takes with `alt` for signs that a keyboard in another country has there.
+_FOREIGN = "0123456789-="
 #: Asks for an answer: a terminal that answers once can tell each time how far it has come.
 _QUESTION = "\x1b[?2026$p"
 #: So many bytes may be on their way to the terminal, without its answer, when a frame is written; and the seconds that
@@ -101,6 +106,33 @@ class Output:
     def flush(self) -> None:
         """Nothing is kept here."""
         self._file.flush()
+
+
+class Parser(XTermParser):
+    """Textual's, which takes escape and a key for `alt` and that key where they come together: over a slow line, or
+    pressed within a tenth of a second. Here they are that only for keys that mean something with `alt`."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        if len(sequence) == 2 and sequence[0] == "\x1b" and sequence[1] in _FOREIGN:
+            sequence, alt = sequence[1], True
+        found = list(super()._sequence_to_key_events(sequence, alt))
+        # What begins with one of these and is not known is some other key of the terminal's.
+        if alt and sequence not in "[O" and not any(key.key in with_alt() for key in found):
+            yield events.Key("escape", "\x1b")
+            found = list(super()._sequence_to_key_events(sequence))
+        yield from found
+
+
+@cache
+def with_alt() -> frozenset[str]:
+    """The keys with `alt` that mean something, somewhere."""
+    from explorer.actions import ACTIONS
+    from explorer.widgets.replace_bar import KEYS
+
+    return frozenset(key for key in (*KEYS, *(key for action in ACTIONS for key in action.keys)) if "alt+" in key)
+
+
+linux_driver.XTermParser = Parser  # type: ignore[attr-defined]  # the name by which Textual's driver makes one
 
 
 class TerminalDriver(LinuxDriver):

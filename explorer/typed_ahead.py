@@ -10,8 +10,16 @@ from weakref import WeakKeyDictionary
 
 from textual import events
 from textual.app import App
+from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
+
+#: Seconds that a field may take to say that it was left.
+LOST = 0.3
+
+
+class Passed(Message):
+    """Goes the way of a key that leaves a field, right behind it: when it comes back, what the key does is done."""
 
 
 class TypedAhead(App[None]):
@@ -19,7 +27,7 @@ class TypedAhead(App[None]):
 
     A key goes to what has the focus, and its binding is looked for on its way back. By then a key before it may have
     opened a field (`/`, a dialog): what follows that key was typed into the field. And while a screen is being made,
-    keys wait for it.
+    or `escape` is about to leave a field, keys wait for it.
     """
 
     def __init__(self, **keywords: Any) -> None:
@@ -28,6 +36,7 @@ class TypedAhead(App[None]):
         self._coming: Screen[Any] | None = None
         self._leaving: Callable[[], None] | None = None
         self._waiting: list[events.Key] = []
+        self._behind: Passed | None = None
 
     def exit(self, *arguments: Any, **keywords: Any) -> None:
         """End, once a screen that is being made is there: Textual fails where it makes one and ends."""
@@ -54,18 +63,37 @@ class TypedAhead(App[None]):
             if self._leaving is not None:
                 self._leaving()
                 return
-            waiting, self._waiting = self._waiting, []
-            for event in waiting:
-                await self.on_event(event)
+            await self._go_on()
+
+    async def _go_on(self) -> None:
+        """The keys that waited go where they were meant to."""
+        waiting, self._waiting = self._waiting, []
+        for event in waiting:
+            await self.on_event(event)
+
+    async def on_passed(self, message: Passed) -> None:
+        """What `escape` does is done."""
+        await self._left(message)
+
+    async def _left(self, passed: Passed) -> None:
+        if self._behind is passed:
+            self._behind = None
+            await self._go_on()
 
     async def on_event(self, event: events.Event) -> None:
         """Remember what a key is sent to."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            if self._coming is not None and self._coming is self.screen:
-                self._waiting.append(event)
-                return
-            self._sent_to[event] = self.focused
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        if self._behind is not None or (self._coming is not None and self._coming is self.screen):
+            self._waiting.append(event)
+            return
+        field = self._sent_to[event] = self.focused
         await super().on_event(event)
+        if event.key == "escape" and field is not None and field.check_consume_key("a", "a"):
+            self._behind = Passed()
+            field.post_message(self._behind)
+            self.set_timer(LOST, partial(self._left, self._behind))  # should the field be gone before
 
     def on_key(self, event: events.Key) -> None:
         """A key that comes back, before its binding is looked for: the field that has the focus by now may get it."""

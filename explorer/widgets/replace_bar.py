@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: What the keys of the bar ask for, and which toggles they switch.
 _ASKS = {"down": "next", "up": "previous", "alt+a": "all", "escape": "close", "ctrl+z": "undo", "ctrl+y": "redo"}
 _SWITCHES = {"alt+c": "case", "alt+r": "regex", "alt+w": "word"}
+#: The keys that mean something in its fields.
+KEYS = frozenset((*_ASKS, *_SWITCHES))
 _HINT = "enter next or replace, alt+a all, esc "
 
 

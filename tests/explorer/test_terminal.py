@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -113,6 +114,24 @@ def test_where_there_is_no_screen(tmp_path: Path, term: str, why: str) -> None:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=env)
     assert (done.returncode, done.stdout) == (2, "")
     assert why in done.stderr
+
+
+def test_escape_and_the_key_after_it_are_two_keys_also_where_they_come_together(start: Callable[..., Terminal]) -> None:
+    """And not `alt` and that key, which means nothing, or is another country's sign."""
+    with start() as terminal:
+        terminal.wait_for("def add_kernel")
+        terminal.settle()
+        terminal.send("escape", "3", "j", "escape", "1", "down", "down", "#x")  # the second one is for a listing
+        terminal.wait_for("3 +#x")
+        terminal.send("escape", "3", "escape", "/", "load")
+        terminal.wait_for("/ load")
+        terminal.send("escape", "4")  # out of that field, too
+        terminal.wait_for(">4 CUDA")
+        terminal.send("escape", "1", "escape", "*", "5")
+        terminal.wait_for(">5 MLIR")
+        terminal.send("\x1bg")  # alt+g means something
+        terminal.wait_for("Go to")
+        assert "3      #x\n" in re.sub(" {8,}.*", "", terminal.text()), "nothing else was typed"
 
 
 def test_keys_that_come_at_once_act_in_their_order(start: Callable[..., Terminal], tmp_path: Path) -> None:
