@@ -132,6 +132,22 @@ class Autotuner(Decorated):
         result.config, result.note = config, note
         return result
 
+    def bind(self, grid: Any, /, *args: Any, **keywords: Any) -> Callable[[], LaunchResult]:
+        """What launches these arguments again and again in the config that is chosen now, after its `pre_hook`."""
+        named = self._checked(args, keywords)
+        config, _ = self._choose(named, grid, args, keywords)
+        keywords, hook = self._with(config, keywords), config.pre_hook
+        bound = self.fn.bind(grid, *args, **keywords)
+        if hook is None or not self.fn.prepare(grid, *args, **keywords).runs:
+            return bound
+        hooked = {**named, **config.all_kwargs()}
+
+        def call() -> LaunchResult:
+            hook(hooked)
+            return bound()
+
+        return call
+
     def _checked(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name; raises `LaunchError` if they hold what is to be chosen."""
         named = self._named(args, keywords)

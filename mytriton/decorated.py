@@ -79,6 +79,10 @@ class Heuristics(Decorated):
         """Like a launch, up to the point where something is compiled or run."""
         return self.fn.prepare(grid, *args, **self._computed(args, keywords))
 
+    def bind(self, grid: Any, /, *args: Any, **keywords: Any) -> Callable[[], LaunchResult]:
+        """What launches these arguments again and again, with what is computed of them now."""
+        return self.fn.bind(grid, *args, **self._computed(args, keywords))
+
     def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> Any:
         """Compile for the arguments of a launch; what is computed of an array is computed of its stand-in."""
         args, keywords = self._standing(args, keywords)

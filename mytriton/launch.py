@@ -32,41 +32,11 @@ from mytriton.options import (
     will_run,
 )
 from mytriton.quick import Quick
-from mytriton.ready import Entry, Launch
-from mytriton.repeat import CallShape, Place
+from mytriton.ready import Entry, Launch, Repeat
+from mytriton.repeat import CallShape
 from mytriton.specialize import Specialization, bind, parse_signature, specialize, unpacked
 from mytriton.stage import Compilation
 from mytriton.target import Target
-
-
-class _Repeat:
-    """All that a launch needs which differs from an earlier, successful one in nothing that is compiled for."""
-
-    def __init__(self, shape: CallShape, kernel: Kernel, values: tuple[Any, ...], launch: Launch) -> None:
-        self._shape = shape
-        self._compilation = launch.compilation
-        self.launcher = launch.launcher
-        self._places = shape.places(kernel, values, launch.compilation.specialization)
-
-    def run(self, grid: Any, values: tuple[Any, ...]) -> LaunchResult:
-        """Launch on the values of a call (`CallShape.values`)."""
-        bound = self._shape.bound(values) if callable(grid) else {}
-        extents = grid_of(grid, bound, self._compilation.target)
-        runs = self.launcher is not None and 0 not in extents
-        if self.launcher is not None and runs:
-            self.launcher(extents, self.runtime(values))
-        return LaunchResult(self._compilation, runs)
-
-    def runtime(self, values: tuple[Any, ...]) -> list[Any]:
-        """The runtime arguments among the values of a call."""
-        return [_at(values, place) for place in self._places]
-
-
-def _at(values: Any, place: Place) -> Any:
-    """What is at a place."""
-    for step in place:
-        values = values[step] if step.__class__ is int else step(values)  # type: ignore[operator]
-    return values
 
 
 class JITFunction:
@@ -177,7 +147,7 @@ class JITFunction:
         shape = shapes.get(written) or CallShape(kernel, len(args), given)
         values = shape.values(args, given)
         key = shape.key(kernel, values)
-        repeat: _Repeat | None = shape.repeats.get(key)
+        repeat: Repeat | None = shape.repeats.get(key)
         if repeat is not None:
             result = repeat.run(grid, values)
         else:
@@ -185,15 +155,21 @@ class JITFunction:
             result = launch.run()
             if key is None or result.ran != launch.runs:  # an empty grid loads nothing
                 return result
-            repeat = shape.repeats[key] = _Repeat(shape, kernel, values, launch)
+            repeat = shape.repeats[key] = Repeat(shape, kernel, values, launch)
             shapes[written] = shape
-        if result.ran and result.compilation.target.backend in GPU_BACKENDS:
+        if result.ran and repeat.is_quick:
             self._quick.learn(kernel, shape, args, keywords, repeat.launcher, repeat.runtime(values), result)
         return result
 
     def prepare(self, grid: Any, /, *args: Any, **keywords: Any) -> Launch:
         """Like `kernel[grid](*args, **keywords)`, up to the point where something is compiled or run."""
         return self._prepare(self.kernel, grid, args, keywords)
+
+    def bind(self, grid: Any, /, *args: Any, **keywords: Any) -> Callable[[], LaunchResult]:
+        """What launches these arguments again and again, with next to nothing on the host: they are checked and packed
+        now. Arrays have at each call the elements they have then, but where they are they must stay: an array that is
+        resized, made read-only or moved to other memory has to be bound again."""
+        return self.prepare(grid, *args, **keywords).bound()
 
     def warmup(self, *args: Any, grid: Any = None, **keywords: Any) -> Any:
         """Compile for the arguments of a launch to the code that would run, and run nothing. A dtype may stand for an

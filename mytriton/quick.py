@@ -1,4 +1,4 @@
-"""The short ways of a kernel's launches on the GPU, by the form of the call: see `backends/nvidia/binder.py`."""
+"""The short ways of a kernel's launches, by the form of the call: see `binding/binder.py`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from mytriton.backends.base import Launcher
 from mytriton.frontend.kernel import Kernel
 from mytriton.frontend.read import LiveKernel
 from mytriton.launched import LaunchResult
 from mytriton.repeat import CallShape
 
 if TYPE_CHECKING:
-    from mytriton.backends.nvidia.binder import Binder, Long
-    from mytriton.backends.nvidia.launch import CubinLauncher
+    from mytriton.binding.binder import Binder, Long
+    from mytriton.binding.rules import Repeatable
 
 #: What a call's form is.
 Form = tuple[Any, ...]
@@ -60,16 +59,13 @@ class Quick:
         shape: CallShape,
         args: tuple[Any, ...],
         keywords: dict[str, Any],
-        launcher: Launcher | None,
+        launcher: Repeatable,
         runtime: Sequence[Any],
         result: LaunchResult,
     ) -> None:
         """A launch of `kernel` went well the long way: its like may go the short one. `runtime` are its parameters."""
-        from mytriton.backends.nvidia import native  # for those who launch on a GPU, as the next
-        from mytriton.backends.nvidia.launch import CubinLauncher
+        from mytriton.binding import native  # which a first launch does without, as the next
 
-        if not isinstance(launcher, CubinLauncher):
-            return
         form = _form(args, keywords)
         binder = self._binders.get(form)
         if binder is None or not binder.fresh:
@@ -105,15 +101,16 @@ class Quick:
         return binder.launch(grid, *args, **keywords)
 
     def _made(
-        self, kernel: Kernel, shape: CallShape, args: tuple[Any, ...], keywords: dict[str, Any], launcher: CubinLauncher
+        self, kernel: Kernel, shape: CallShape, args: tuple[Any, ...], keywords: dict[str, Any], launcher: Repeatable
     ) -> Binder | None:
-        from mytriton.backends.nvidia.binder import Binder
+        from mytriton.binding.binder import Binder
 
         watched = self._live.watched()
-        if watched is None or self._live.kernel is not kernel:  # it has changed since the launch began
+        way = launcher.way
+        if watched is None or way is None or self._live.kernel is not kernel:  # it has changed since the launch began
             return None
         try:
-            return Binder(shape, args, keywords, watched, launcher.arrays, self._long, self._other)
+            return Binder(shape, args, keywords, watched, way, self._long, self._other)
         except LookupError:
             return None
 

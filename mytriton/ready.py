@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mytriton import backends
@@ -11,6 +11,8 @@ from mytriton.backends.base import Launcher
 from mytriton.compile import source_stage
 from mytriton.frontend.kernel import Kernel
 from mytriton.launched import LaunchResult
+from mytriton.options import grid_of
+from mytriton.repeat import CallShape, Place
 from mytriton.stage import Compilation
 
 
@@ -63,3 +65,52 @@ class Launch:
         if runs:
             self._entry.launcher()(self.grid, self.args)
         return LaunchResult(self.compilation, runs)
+
+    def bound(self) -> Callable[[], LaunchResult]:
+        """What runs it each time it is called, compiled now; its arguments are checked and packed now if the launcher
+        can (`bind`)."""
+        self.load()
+        result = LaunchResult(self.compilation, self.runs and 0 not in self.grid)
+        if not result.ran:
+            return lambda: result
+        launcher: Any = self._entry.launcher()
+        if hasattr(launcher, "bind"):
+            bound: Callable[[], LaunchResult] = launcher.bind(self.grid, self.args, result)
+            return bound
+
+        def call() -> LaunchResult:
+            launcher(self.grid, self.args)
+            return result
+
+        return call
+
+
+class Repeat:
+    """All that a launch needs which differs from an earlier, successful one in nothing that is compiled for."""
+
+    def __init__(self, shape: CallShape, kernel: Kernel, values: tuple[Any, ...], launch: Launch) -> None:
+        self._shape = shape
+        self._compilation = launch.compilation
+        self.launcher: Any = launch.launcher
+        self.is_quick = getattr(self.launcher, "way", None) is not None
+        self._places = shape.places(kernel, values, launch.compilation.specialization)
+
+    def run(self, grid: Any, values: tuple[Any, ...]) -> LaunchResult:
+        """Launch on the values of a call (`CallShape.values`)."""
+        bound = self._shape.bound(values) if callable(grid) else {}
+        extents = grid_of(grid, bound, self._compilation.target)
+        runs = self.launcher is not None and 0 not in extents
+        if runs:
+            self.launcher(extents, self.runtime(values))
+        return LaunchResult(self._compilation, runs)
+
+    def runtime(self, values: tuple[Any, ...]) -> list[Any]:
+        """The runtime arguments among the values of a call."""
+        return [_at(values, place) for place in self._places]
+
+
+def _at(values: Any, place: Place) -> Any:
+    """What is at a place."""
+    for step in place:
+        values = values[step] if step.__class__ is int else step(values)  # type: ignore[operator]
+    return values

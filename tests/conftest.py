@@ -64,7 +64,7 @@ def run(request: pytest.FixtureRequest) -> Runner:
 @pytest.fixture(scope="session")
 def in_c() -> ModuleType:
     """The code in C that launches again, if it can be compiled here."""
-    from mytriton.backends.nvidia import native
+    from mytriton.binding import native
 
     module = native.load(native.compiled()) if native.possible() else None
     return module or pytest.skip("no C compiler, or no headers of Python")

@@ -126,6 +126,7 @@ class Tensor:
         self.array, self.dtype, self.device = array, f"torch.{array.dtype.name}", SimpleNamespace(type="cpu")
         self.is_cuda, self.is_cpu, self.is_sparse = False, True, False
         self.is_neg, self.is_contiguous = lambda: False, lambda: array.flags.c_contiguous
+        self.element_size = lambda: array.itemsize
         self.data_ptr = lambda: array.__array_interface__["data"][0]
         self.detach, self.numpy = lambda: self, lambda: array
 

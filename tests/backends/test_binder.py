@@ -19,8 +19,9 @@ import mytriton
 import mytriton.language as tl
 from mytriton import LaunchError, options
 from mytriton.backends.cuda.backend import CudaBackend
-from mytriton.backends.nvidia import binder, device, driver, native
+from mytriton.backends.nvidia import device, driver, way
 from mytriton.backends.nvidia.launch import MEMREF, CubinLauncher
+from mytriton.binding import native
 from tests.backends.gpu_stand_ins import Array, DriverError, Exchange, Machine, Parameter, Tensor
 
 FACTOR = tl.constexpr(2)
@@ -53,7 +54,7 @@ def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         exchange = Exchange(made)
         monkeypatch.setattr(Tensor, "__dlpack_c_exchange_api__", exchange.capsule, raising=False)
     found = device.Probe("ready", (device.Device("stand-in", (9, 0)),) * 2, (13, 0))
-    for module in (options, binder):
+    for module in (options, way):
         monkeypatch.setattr(module, "probe", lambda: found)
     monkeypatch.setattr(driver, "library", lambda: made.cuda)
     monkeypatch.setattr(driver, "primary_context", driver.primary_context.__wrapped__)
@@ -210,7 +211,7 @@ def test_streams_devices_and_contexts_are_the_callers_now(machine):
 
 def test_a_thread_without_a_context_gets_one(machine, monkeypatch):
     found = device.Probe("ready", (device.Device("stand-in", (9, 0)),), (13, 0))
-    for module in (options, binder):
+    for module in (options, way):
         monkeypatch.setattr(module, "probe", lambda: found)
     scale[1](*xy(), 5)
     for context in (0, 7):

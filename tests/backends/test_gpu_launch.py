@@ -13,7 +13,8 @@ import pytest
 
 import mytriton as triton
 import mytriton.language as tl
-from mytriton.backends.nvidia import driver, native
+from mytriton.backends.nvidia import driver
+from mytriton.binding import native
 from mytriton.diagnostics import LaunchError
 from tests.backends.test_gpu import target_for
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mytriton.backends.nvidia import native
+from mytriton.binding import native
 
 
 class Launches:
@@ -83,7 +83,7 @@ def test_python_goes_on_where_there_is_none(compilations, monkeypatch, tmp_path,
     elif why == "no compiler":
         monkeypatch.setenv("PATH", str(tmp_path))
     else:
-        monkeypatch.setattr(native, "_headers", lambda: str(tmp_path))
+        monkeypatch.setattr(native, "_headers", lambda: {"Python.h": str(tmp_path)})
     launches = Launches()
     native.use(launches)
     assert not native.wait()
@@ -102,7 +102,7 @@ def test_a_form_passes_on_what_it_has_not_learnt_and_keeps_nothing(in_c):
         meta = (0, 1, 2, ("default",))
         names = ("n", "m", "MODE", "EXTRA")
         return in_c.Form(
-            fallback, 2, ("MODE",), kinds, b"iic", (), names, meta, len, "ptr", (), False, False, False, 0, 0
+            fallback, fallback, 2, ("MODE",), kinds, b"iic", (), names, meta, "n", (), False, False, len, "ptr", 0, 0
         )
 
     form = made()
@@ -123,4 +123,6 @@ def test_a_form_passes_on_what_it_has_not_learnt_and_keeps_nothing(in_c):
     with pytest.raises(TypeError):
         in_c.Form(fallback)
     with pytest.raises(LookupError):
-        in_c.Form(fallback, 0, (), (int,) * 70, b"i" * 70, (), (), (), len, "ptr", (), False, False, False, 0, 0)
+        in_c.Form(
+            fallback, fallback, 0, (), (int,) * 70, b"i" * 70, (), (), (), "n", (), False, False, len, "ptr", 0, 0
+        )

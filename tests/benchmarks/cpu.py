@@ -19,10 +19,13 @@ import numpy as np
 
 import mytriton as triton
 from examples.kernels import activations, add, layer_norm, reductions, rms_norm, softmax
+from mytriton import mlir
 from mytriton.backends.cpu import jit
+from mytriton.binding import native
 from tests.benchmarks.cpu_kernels import matmul_kernel
 
 SECONDS = 3.0
+SAXPY = Path(__file__).parents[2] / "examples" / "mlir" / "saxpy.mlir"
 #: Tiles of the product that are tried: the fastest counts.
 TILES = ((128, 128, 128), (256, 256, 256), (256, 512, 128))
 
@@ -31,7 +34,7 @@ Call = Callable[[], object]
 
 class Row(NamedTuple):
     """What is compared: `ours`, of which the fastest counts, and `peers`, the first of which the ratio is to. `work` is
-    what a call does, in 10**9 `unit`."""
+    what a call does, in 10**9 `unit`; so many `calls` are timed at once."""
 
     title: str
     work: float
@@ -41,6 +44,7 @@ class Row(NamedTuple):
     check: Callable[[], None]
     target: str = ""
     clock: Callable[[], float] = time.thread_time
+    calls: int = 1
 
 
 def main(wanted: list[str]) -> None:
@@ -54,18 +58,19 @@ def main(wanted: list[str]) -> None:
             for call in row.ours.values():
                 call()
                 row.check()
-            show(row, best({**row.ours, **row.peers}, row.clock))
+            show(row, best({**row.ours, **row.peers}, row.clock, row.calls))
 
 
-def best(calls: Mapping[str, Call], clock: Callable[[], float]) -> dict[str, float]:
-    """The least time of each call, called in turn."""
+def best(calls: Mapping[str, Call], clock: Callable[[], float], count: int) -> dict[str, float]:
+    """The least time of each call, called in turn, so many times in a row."""
     least = dict.fromkeys(calls, float("inf"))
     rounds, end = 0, time.perf_counter() + SECONDS
     while rounds < 10 or time.perf_counter() < end:
         for name, call in calls.items():
             start = clock()
-            call()
-            least[name] = min(least[name], clock() - start)
+            for _ in range(count):
+                call()
+            least[name] = min(least[name], (clock() - start) / count)
         rounds += 1
     return least
 
@@ -76,7 +81,7 @@ def show(row: Row, times: Mapping[str, float]) -> None:
     print(f"\n{row.title}{f'   target: {row.target}' if row.target else ''}")
     for name, seconds in times.items():
         speed = f"{row.work / seconds / 1e9:9.1f} {row.unit}" if row.unit else ""
-        print(f"  {name:24} {seconds * 1e6:10.1f} us {speed}   {first / seconds:6.2f} x", flush=True)
+        print(f"  {name:24} {seconds * 1e6:10.2f} us {speed}   {first / seconds:6.2f} x", flush=True)
 
 
 def _processor() -> str:
@@ -209,8 +214,22 @@ def rows_call(n: int = 64) -> Iterator[Row]:
     """What a launch costs that does next to nothing."""
     x, y = normal(2, n)
     out, theirs = np.zeros_like(x), np.zeros_like(x)
-    ours = {"ours": launch(add.add_kernel, (1,), x, y, out, n, BLOCK=64)}
-    yield Row(f"call, add of {n}", n, "", ours, {"NumPy": lambda: np.add(x, y, out=theirs)}, close(out, x + y))
+    kernel, given = add.add_kernel, {"BLOCK": 64, "backend": "cpu"}
+    saxpy = mlir.jit(mlir.read(SAXPY))["saxpy"].bind(1.0, x, np.zeros_like(x))
+    kernel[(1,)](x, y, out, n, **given)
+    way = "C" if native.wait() else "Python"
+    ready, bound = kernel[(1,)], kernel.bind((1,), x, y, out, n, **given)
+    in_python: Any = getattr(ready.__func__, "__wrapped__", ready.__func__)
+    calls: dict[str, Call] = {
+        f"kernel[grid](...), by {way}": lambda: kernel[(1,)](x, y, out, n, BLOCK=64, backend="cpu"),
+        "kernel[grid] made before": lambda: ready(x, y, out, n, BLOCK=64, backend="cpu"),
+        "the same, by Python": lambda: in_python((1,), x, y, out, n, BLOCK=64, backend="cpu"),
+        "kernel.bind(...)": bound,
+        "kernel.prepare(...).run()": kernel.prepare((1,), x, y, out, n, **given).run,
+    }
+    peer: dict[str, Call] = {"NumPy": lambda: np.add(x, y, out=theirs), "bound in mytriton.mlir": saxpy}
+    target = "1.5 us, bound 0.5"
+    yield Row(f"call, add of {n}", n, "", calls, peer, close(out, x + y), target, calls=1000)
 
 
 ROWS: dict[str, Callable[[], Iterator[Row]]] = {

@@ -25,9 +25,9 @@ import cupy
 import torch
 
 from mytriton import cdiv
-from mytriton.backends.nvidia import native
 from mytriton.backends.nvidia.device import probe
 from mytriton.backends.nvidia.events import Events
+from mytriton.binding import native
 from tests.benchmarks import first_call, gpu_kernels, stats
 from tests.benchmarks.contest import Call, Row
 

@@ -23,7 +23,8 @@ import numpy as np
 import mytriton as triton
 import mytriton.language as tl
 from mytriton import options
-from mytriton.backends.nvidia import device, driver, native
+from mytriton.backends.nvidia import device, driver
+from mytriton.binding import native
 from tests.benchmarks import stats
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from mytriton.backends.base import Launcher, no_assembly
 from mytriton.backends.cpu.checked import checked
 from mytriton.backends.cpu.dots import SCHEDULES
 from mytriton.backends.cpu.emit import SUPPORTED, Emitted, emit
 from mytriton.backends.cpu.jit import Code
+from mytriton.backends.cpu.launch import CpuLauncher
 from mytriton.backends.cpu.listing import asm_lines, objdump
 from mytriton.backends.mlir.llvm import OPTIMIZED, llvm_lines, optimized, translate_operation
 from mytriton.backends.mlir.run import ModuleRun, mlir_available, native_stderr
@@ -154,7 +154,7 @@ class CpuBackend:
         code = stage.artifact if stage is not None else None
         if not isinstance(code, Code):
             raise BackendUnavailable(stage.reason if stage is not None else "the cpu backend made no code")
-        return partial(code.launch, units=compilation.units)
+        return CpuLauncher(code, compilation.units, compilation.target.max_programs)
 
 
 BACKEND = CpuBackend()

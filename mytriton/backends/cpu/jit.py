@@ -1,7 +1,8 @@
 """Machine code in this process: made by MLIR's ExecutionEngine, called on NumPy arrays and torch CPU tensors.
 
 The engine detects the host's processor, so the code uses its vector instructions. A call passes one array of pointers
-to the arguments; it releases the GIL, so a large grid is shared among the cores.
+to the arguments; it releases the GIL, so a large grid is shared among the cores. Launches of small grids are repeated
+without passing here (`launch.py`).
 """
 
 from __future__ import annotations
@@ -52,32 +53,48 @@ class Code:
         from mlir.execution_engine import ExecutionEngine
 
         self._name = func.name
-        self._elements = emitted.elements
+        self._elements = max(1, emitted.elements)
         self._feedback = emitted.feedback
         self._engine = ExecutionEngine(module, opt_level=3, enable_object_dump=True)
-        address = self._engine.raw_lookup(symbol(func.name)[1:].strip('"'))
-        if not address:
+        self.address: int = self._engine.raw_lookup(symbol(func.name)[1:].strip('"'))
+        if not self.address:
             raise RuntimeError("its machine code cannot be linked")
-        self._entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+        self._entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address)
         self._encoders: list[Callable[[Any], Any]] = []
-        slots, written = "=", written_params(func)
+        self.formats: list[str] = []
+        written = written_params(func)
         for param in func.params:
             element = element_of(param.type)
             if isinstance(element, PointerType):
                 self._encoders.append(_array_encoder(param.id, element.element, param in written))
-                slots += _POINTER_SLOT
+                self.formats.append(_POINTER_SLOT)
             else:
                 info = func.info.get(param.id)
                 self._encoders.append(_number_encoder(param.id, element, info or ParamInfo()))
-                slots += _SLOTS[element.name]
+                self.formats.append(_SLOTS[element.name])
         self._bounded = [n for n, p in enumerate(func.params) if bounds and isinstance(p.type, PointerType)]
-        slots += "qq" * len(self._bounded)
+        self.packer = struct.Struct("=" + "".join(self.formats) + "qq" * len(self._bounded))
         # What `emit.EXTRA` lists: scratch memory, first and last program, and the grid; then memory for a failure, and
         # the function that prints.
         extra = "Qqqqqq" + "Q" * bool(self._feedback.assertions) + "Q" * bool(self._feedback.prints)
-        self._frame = _Frame(
-            struct.Struct(slots + extra), len(func.params) + 2 * len(self._bounded) + len(extra), emitted.scratch_bytes
-        )
+        self._frame_packer = struct.Struct(f"={self.packer.size}s{extra}")
+        self.scratch_bytes = emitted.scratch_bytes
+        self._frame = _Frame(self._frame_packer, self.scratch_bytes)
+
+    @property
+    def speaks(self) -> bool:
+        """Whether a call may have something to say: that an assertion failed, or what it prints."""
+        return bool(self._feedback.assertions or self._feedback.prints)
+
+    @property
+    def checks_bounds(self) -> bool:
+        """Whether a call takes the bounds of its arrays, too."""
+        return bool(self._bounded)
+
+    @property
+    def programs_alone(self) -> int:
+        """The largest grid that always runs on one thread, in programs."""
+        return (2 * _ELEMENTS_PER_THREAD - 1) // self._elements
 
     def object_file(self) -> bytes:
         """The object file that is executed."""
@@ -89,6 +106,22 @@ class Code:
     def launch(self, grid: tuple[int, int, int], args: Sequence[Any], units: Sequence[SourceUnit] = ()) -> None:
         """Run the programs of a grid in place on the arrays among `args`; raises `LaunchError`, with places in
         `units`."""
+        self.share(grid, self.packed(grid, args), units)
+
+    def bound(self, grid: tuple[int, int, int], args: Sequence[Any], result: Any) -> Callable[[], Any]:
+        """The same for a grid that runs on one thread and code that does not speak, checked and packed once: what runs
+        it on the memory that the arrays have now, and gives `result`. Safe to call from several threads."""
+        begun, entry = (self.packed(grid, args), 0, grid[0] * grid[1] * grid[2], *grid), self._entry
+        frame = _Frame(self._frame_packer, self.scratch_bytes, begun, (self, args))
+
+        def call() -> Any:
+            entry(frame.pointers)
+            return result
+
+        return call
+
+    def packed(self, grid: tuple[int, int, int], args: Sequence[Any]) -> bytes:
+        """The arguments as the code takes them, checked; raises `LaunchError`."""
         if len(args) != len(self._encoders):
             raise LaunchError(f"`{self._name}` takes {len(self._encoders)} runtime arguments, got {len(args)}")
         for axis, extent in enumerate(grid):
@@ -97,22 +130,26 @@ class Code:
         values = [encode(arg) for encode, arg in zip(self._encoders, args, strict=True)]
         for number in self._bounded:
             values += _bounds(host_array(args[number]))
+        return self.packer.pack(*values)
+
+    def share(self, grid: tuple[int, int, int], packed: bytes, units: Sequence[SourceUnit]) -> None:
+        """Run the programs of a grid on packed arguments, on as many threads as it is worth."""
         programs = grid[0] * grid[1] * grid[2]
         parts = min(threads(), programs, programs * self._elements // _ELEMENTS_PER_THREAD)
         if parts < 2 or self._feedback.prints:  # what is printed keeps its order
-            self._run(values, 0, programs, grid, units)
+            self._run(packed, 0, programs, grid, units)
             return
         cuts = [programs * part // parts for part in range(parts + 1)]
-        futures = [_pool().submit(self._run, values, first, last, grid, units) for first, last in pairwise(cuts[1:])]
+        futures = [_pool().submit(self._run, packed, first, last, grid, units) for first, last in pairwise(cuts[1:])]
         try:
-            self._run(values, 0, cuts[1], grid, units)
+            self._run(packed, 0, cuts[1], grid, units)
         finally:
             wait(futures)  # they use the caller's arrays
         for future in futures:
             future.result()
 
     def _run(
-        self, values: list[Any], first: int, last: int, grid: tuple[int, int, int], units: Sequence[SourceUnit]
+        self, packed: bytes, first: int, last: int, grid: tuple[int, int, int], units: Sequence[SourceUnit]
     ) -> None:
         frame, feedback, extra = self._frame, self._feedback, []
         printer = feedback.printer(grid) if feedback.prints else None
@@ -121,7 +158,7 @@ class Code:
             extra.append(ctypes.addressof(frame.failure))
         if printer is not None:
             extra.append(printer.address)
-        frame.packer.pack_into(frame.slots, 0, *values, frame.scratch, first, last, *grid, *extra)
+        frame.packer.pack_into(frame.slots, 0, packed, frame.scratch, first, last, *grid, *extra)
         self._entry(frame.pointers)
         if printer is not None and printer.error is not None:
             raise printer.error
@@ -130,16 +167,22 @@ class Code:
 
 
 class _Frame(threading.local):
-    """The arguments of one call and the memory it keeps values in, one for each thread."""
+    """The arguments of one call and the memory it keeps values in, one for each thread. `begun` are the arguments
+    already packed, and what comes after the scratch memory; `_kept` lives as long as this."""
 
-    def __init__(self, packer: struct.Struct, count: int, scratch_bytes: int) -> None:
+    def __init__(
+        self, packer: struct.Struct, scratch_bytes: int, begun: tuple[Any, ...] = (), _kept: object = None
+    ) -> None:
         self.packer = packer
         self.slots = ctypes.create_string_buffer(packer.size)
         start = ctypes.addressof(self.slots)
-        self.pointers = (ctypes.c_void_p * count)(*range(start, start + 8 * count, 8))
+        self._pointers = (ctypes.c_void_p * (packer.size // 8))(*range(start, start + packer.size, 8))
+        self.pointers = ctypes.c_void_p(ctypes.addressof(self._pointers))  # passed faster than the array itself
         self._memory = Scratch(scratch_bytes)
         self.scratch = self._memory.address
         self.failure = ctypes.create_string_buffer(FAILURE_BYTES)
+        if begun:
+            packer.pack_into(self.slots, 0, begun[0], self.scratch, *begun[1:])
 
 
 @cache

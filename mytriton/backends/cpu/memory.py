@@ -10,7 +10,7 @@ import numpy as np
 
 #: What most processors map at once, if asked to, and the size from which on that is worth it: rows of a block of sums
 #: are in so many pages else that finding them took 3 to 6 % of a product.
-_PAGE, _LARGE = 1 << 21, 1 << 18
+_PAGE, LARGE = 1 << 21, 1 << 18
 
 _CACHE_LINE = 64
 
@@ -20,7 +20,7 @@ class Scratch:
 
     def __init__(self, size: int) -> None:
         start = _CACHE_LINE
-        if size >= _LARGE and sys.platform == "linux":
+        if size >= LARGE and sys.platform == "linux":
             start = _PAGE
             memory = mmap.mmap(-1, -(-size // _PAGE) * _PAGE + _PAGE)
             with suppress(OSError):  # a kernel that has no large pages; small ones do as well

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import ml_dtypes
 import numpy as np
@@ -19,6 +19,9 @@ from mytriton.ir.arithmetic import convert
 from mytriton.records import dataclass
 from mytriton.target import MAX_GRID_YZ, Target
 from mytriton.types import PointerType, ScalarType, Type, bf16, f16, f32
+
+if TYPE_CHECKING:
+    from mytriton.binding.rules import Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class CubinLauncher:
         self.packer = struct.Struct("@" + "".join(self.formats))
         self.local = ParameterBuffer(self.packer.size)
         self.target, self.arrays, self.shared = target, arrays, shared
+        self.max_programs = target.max_programs
         self._cubin, self._name = cubin, name
         self._numbers = [(param, None if isinstance(t, PointerType) else _scalar(t)) for param, t in params]
         self._functions: dict[int, int] = {}
@@ -94,6 +98,25 @@ class CubinLauncher:
         driver.use_device(device)
         function, extra = self.function(device), self.local.extra if values else None
         _launch_kernel(function, grid, self.target.threads, self.shared, stream, extra)
+
+    @property
+    def way(self) -> Way:
+        """How its launches are repeated."""
+        from mytriton.backends.nvidia.way import CubinWay  # for the second launch
+
+        return CubinWay(self.arrays)
+
+    def known(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """What repeats a launch in Python."""
+        device = self.device(args)
+        pack = self.packer.pack_into, self.local
+        return self.function(device), device, self.target.threads, self.shared, *pack
+
+    def in_c(self, args: Sequence[Any]) -> tuple[int, ...]:
+        """What repeats a launch in C."""
+        device = self.device(args)
+        place = self.function(device), driver.primary_context(device), device
+        return *place, self.max_programs, self.target.threads, self.shared
 
     def device(self, args: Sequence[Any]) -> int:
         """The GPU that a launch on these arguments goes to."""

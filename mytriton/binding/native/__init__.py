@@ -1,7 +1,8 @@
 """Launching again in C, where a C compiler is installed: `form.c`, compiled once and kept with other compiled code.
 
 Nothing waits for the compiler: until it is done, and where there is none, launches are bound by Python (`binder.py`).
-`MYTRITON_NATIVE=0` has it stay so. What is compiled depends on the version of Python, whose headers it needs.
+`MYTRITON_NATIVE=0` has it stay so. What is compiled depends on the versions of Python and NumPy, whose headers it
+needs.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import Protocol
 from mytriton import cache
 
 _NAME = "mytriton_native"
-_SOURCES = tuple(Path(__file__).parent / name for name in ("form.c", "launching.h", "arguments.h"))
+_FILES = ("form.c", "launching.h", "arguments.h", "arrays.h", "form.h")
+_SOURCES = tuple(Path(__file__).parent / name for name in _FILES)
 #: For so many seconds after the first launch no compiler is started: short programs need none.
 PATIENCE = 0.5
 _OPTIONS = ("-O2", "-shared", "-fPIC")
@@ -67,7 +69,8 @@ def _find() -> None:
     """Load the code from the disk, or have it compiled; then tell who waits."""
     if os.environ.get("MYTRITON_NATIVE") == "0" or not possible():
         return
-    inputs = [sys.version, sys.abiflags, os.uname().machine, *_OPTIONS, *(source.read_text() for source in _SOURCES)]
+    machine = sys.version, sys.abiflags, os.uname().machine, sys.modules["numpy"].__version__
+    inputs = [*machine, *_OPTIONS, *(source.read_text() for source in _SOURCES)]
     entry = cache.Entry("native", inputs, (_compiler() or "",), (__file__,))
     parts = entry.read()
     if parts is not None:
@@ -107,16 +110,20 @@ def _compiler() -> str | None:
     return next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 
 
-def _headers() -> str:
+def _headers() -> dict[str, str]:
+    """The headers, and the folders they are in."""
     import sysconfig
 
-    return sysconfig.get_path("include")
+    import numpy as np
+
+    return {"Python.h": sysconfig.get_path("include"), "numpy/ndarraytypes.h": np.get_include()}
 
 
 def possible() -> bool:
     """Whether the code can be compiled here."""
     ours = sys.implementation.name == "cpython" and "t" not in sys.abiflags  # with the GIL
-    return ours and _compiler() is not None and Path(_headers(), "Python.h").exists()
+    found = all(Path(folder, name).exists() for name, folder in _headers().items())
+    return ours and _compiler() is not None and found
 
 
 def compiled() -> bytes:
@@ -126,7 +133,8 @@ def compiled() -> bytes:
 
     with tempfile.TemporaryDirectory(prefix="mytriton-") as folder:
         made = Path(folder, "form.so")
-        command = [_compiler() or "cc", *_OPTIONS, f"-I{_headers()}", "-o", str(made), str(_SOURCES[0])]
+        headers = [f"-I{folder}" for folder in _headers().values()]
+        command = [_compiler() or "cc", *_OPTIONS, *headers, "-o", str(made), str(_SOURCES[0])]
         subprocess.run(command, capture_output=True, check=False)
         return made.read_bytes() if made.exists() else b""
 

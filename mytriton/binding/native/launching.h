@@ -1,6 +1,8 @@
-/* Launching what is known: the grid, the stream and the driver's call. Part of form.c. */
+/* Launching what is known: the grid, and the driver's call or that of code for the host. Part of form.c. */
 
 #include "arguments.h"
+
+enum { CACHE_LINE = 64 };
 
 /* The extents of a grid; 0 for anything unusual, and for an empty one. */
 static int extents(PyObject *grid, long most, unsigned *extent)
@@ -30,7 +32,7 @@ static int current_stream(const Form *form, long device, void **stream)
         return form->exchange->stream(CUDA, (int32_t)device, stream) == 0;
     PyObject *number = PyLong_FromLong(device), *now = number ? PyObject_CallOneArg(form->stream, number) : NULL;
     Py_XDECREF(number);
-    if (now != NULL && !form->torch) {
+    if (now != NULL && form->library != TORCH) {
         PyObject *pointer = PyObject_GetAttr(now, form->stream_pointer);
         Py_DECREF(now);
         now = pointer;
@@ -60,26 +62,64 @@ static PyObject *computed(const Form *form, PyObject *grid, PyObject *const *val
     return given;
 }
 
-/* Ask the driver for a launch that is known; NULL if anything may be wrong. */
-static PyObject *asked(const Form *form, const Known *known, PyObject *grid, PyObject *const *values,
-                       const Array *arrays, const long long *numbers)
+/* Ask the driver for a launch that is known; 0 if anything may be wrong. */
+static int asked(const Form *form, const Known *known, const unsigned *extent, unsigned char *buffer)
 {
-    unsigned extent[3] = {1, 1, 1}, threads = (unsigned)known->threads, shared = (unsigned)known->shared;
-    unsigned char buffer[BYTES] __attribute__((aligned(16)));
+    unsigned threads = (unsigned)known->threads, shared = (unsigned)known->memory;
     void *stream = NULL, *context = NULL;
-    if (!extents(grid, known->most, extent) || !pack(form, known, values, arrays, numbers, buffer) ||
-        !current_stream(form, known->device, &stream) || form->context(&context) != 0 || context != known->context)
-        return NULL;
+    if (!current_stream(form, known->device, &stream) || form->context(&context) != 0 || context != known->context)
+        return 0;
     size_t size = (size_t)known->size;
     void *extra[] = {(void *)1, buffer, (void *)2, &size, NULL};
     int status;
     Py_BEGIN_ALLOW_THREADS
     status = form->launch(known->function, extent[0], extent[1], extent[2], threads, 1, 1, shared, stream, NULL, extra);
     Py_END_ALLOW_THREADS
-    if (status != 0)
-        return NULL; /* it is asked for again, by what says what is wrong */
-    Py_INCREF(known->result);
-    return known->result;
+    return status == 0; /* else it is asked for again, by what says what is wrong */
+}
+
+/* Memory for one call; NULL if there is none. */
+static Scratch *scratch_of(Known *known)
+{
+    Scratch *scratch = known->idle;
+    if (scratch != NULL)
+        known->idle = scratch->next;
+    else if (posix_memalign((void **)&scratch, CACHE_LINE, (size_t)known->memory) != 0)
+        return NULL;
+    return scratch;
+}
+
+/* Call code for the host, which gets pointers to its parameters, each in 8 bytes of the buffer, and to those that
+   `EXTRA` in backends/cpu/emit.py lists. 0, and nothing is called, if it is for Python to share among threads. */
+static int called(Known *known, const unsigned *extent, unsigned char *buffer)
+{
+    int64_t programs = (int64_t)extent[0] * extent[1] * extent[2];
+    Scratch *scratch = programs <= known->most ? scratch_of(known) : NULL;
+    if (scratch == NULL)
+        return 0;
+    int64_t extra[EXTRA] = {(intptr_t)scratch, 0, programs, extent[0], extent[1], extent[2]};
+    memcpy(buffer + known->size, extra, sizeof extra);
+    void *pointers[ARGUMENTS + EXTRA];
+    for (Py_ssize_t i = 0; i < known->size / 8 + EXTRA; i++)
+        pointers[i] = buffer + 8 * i;
+    Py_BEGIN_ALLOW_THREADS
+    ((void (*)(void **))known->function)(pointers);
+    Py_END_ALLOW_THREADS
+    scratch->next = known->idle;
+    known->idle = scratch;
+    return 1;
+}
+
+/* Launch what is known; NULL if anything may be wrong. */
+static PyObject *repeated(const Form *form, Known *known, PyObject *grid, PyObject *const *values, const Array *arrays,
+                          const long long *numbers)
+{
+    unsigned extent[3] = {1, 1, 1};
+    unsigned char buffer[PARAMETERS + 8 * EXTRA] __attribute__((aligned(16)));
+    if (!extents(grid, known->most, extent) || !pack(form, known, values, arrays, numbers, buffer) ||
+        !(form->launch ? asked(form, known, extent, buffer) : called(known, extent, buffer)))
+        return NULL;
+    return Py_NewRef(known->result);
 }
 
 /* What a launch gives; NULL if it is not known, or may be wrong. */
@@ -104,7 +144,7 @@ static PyObject *launched(Form *form, PyObject *grid, PyObject *const *values)
         known = form->known[i];
         known->holders++;
         if (matches(form, known, values, arrays, numbers)) {
-            result = asked(form, known, grid, values, arrays, numbers);
+            result = repeated(form, known, grid, values, arrays, numbers);
             i = LEARNT;
         }
         let_go(known);

@@ -1,8 +1,8 @@
 /* Launching again what was launched before, in C: what binder.py does in Python for calls of one form.
 
-   A `Form` looks whether a call repeats one that it has learnt, packs the parameters and calls the driver. For all else,
-   and for whatever may be wrong, it calls what it stands for, the function that binder.py made, with the same arguments.
-   Compiled by native.py. */
+   A `Form` looks whether a call repeats one that it has learnt, packs the parameters and calls the driver, or code for
+   the host. For whatever it has not learnt, or may be wrong, it calls what it stands for, the function that binder.py
+   made, with the same arguments; calls of other forms it passes on. Compiled by __init__.py. */
 
 #include "launching.h"
 
@@ -20,7 +20,7 @@ static PyObject *form_vectorcall(PyObject *self, PyObject *const *args, size_t f
     for (Py_ssize_t i = 0; !other && i < form->count; i++)
         other = Py_TYPE(args[1 + i]) != form->types[i];
     if (other)
-        return PyObject_Vectorcall(form->fallback, args, given, keywords);
+        return PyObject_Vectorcall(form->other, args, given, keywords);
     PyObject *grid = args[0], *made = NULL, *result = NULL;
     if (!PyLong_CheckExact(grid) && !PyTuple_CheckExact(grid) && PyCallable_Check(grid) && form->learnt) {
         grid = made = computed(form, grid, args + 1);
@@ -42,6 +42,7 @@ static PyObject *form_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
     PyObject *types, *watched, *meta, *attributes;
     const char *kinds;
+    int library;
     Py_ssize_t count;
     unsigned long long launch, context;
     Form *form = (Form *)type->tp_alloc(type, 0);
@@ -49,13 +50,13 @@ static PyObject *form_new(PyTypeObject *type, PyObject *args, PyObject *named)
         return NULL;
     form->vectorcall = form_vectorcall;
     form->kept = Py_NewRef(args);
-    if (!PyArg_ParseTuple(args, "OnO!O!y#O!O!O!OUO!pppKK", &form->fallback, &form->positional, &PyTuple_Type,
+    if (!PyArg_ParseTuple(args, "OOnO!O!y#O!O!O!CO!ppOUKK", &form->fallback, &form->other, &form->positional, &PyTuple_Type,
                           &form->keywords, &PyTuple_Type, &types, &kinds, &count, &PyTuple_Type, &watched, &PyTuple_Type,
-                          &form->names, &PyTuple_Type, &meta, &form->stream, &form->stream_pointer, &PyTuple_Type,
-                          &attributes, &form->torch,
-                          &form->memref, &form->several, &launch, &context))
+                          &form->names, &PyTuple_Type, &meta, &library, &PyTuple_Type, &attributes, &form->memref,
+                          &form->several, &form->stream, &form->stream_pointer, &launch, &context))
         goto failed;
     form->count = count;
+    form->library = library;
     form->launch = (LaunchKernel)(uintptr_t)launch;
     form->context = (GetContext)(uintptr_t)context;
     form->watches = PyTuple_GET_SIZE(watched);
@@ -77,7 +78,7 @@ static PyObject *form_new(PyTypeObject *type, PyObject *args, PyObject *named)
         watch->value = PyTuple_GET_SIZE(PyTuple_GET_ITEM(watched, i)) == 3 ? absent : NULL;
     }
     Attribute *all[] = {&form->data,    &form->pointer, &form->dtype,   &form->contiguous, &form->strides,
-                        &form->gpu,     &form->size,    &form->negated, &form->on_gpu};
+                        &form->gpu,     &form->size,    &form->negated, &form->here};
     for (Py_ssize_t i = 0; i < 9 && i < PyTuple_GET_SIZE(attributes); i++)
         if (!attribute_of(all[i], PyTuple_GET_ITEM(attributes, i)))
             goto failed;
@@ -97,17 +98,18 @@ failed:
 
 static PyObject *form_learn(Form *form, PyObject *args)
 {
-    PyObject *expected, *places;
+    PyObject *expected, *places, *owner; /* of the function, which must live on */
     unsigned long long function, context;
     Known *known = PyMem_Calloc(1, sizeof *known);
     if (known == NULL)
         return PyErr_NoMemory();
     known->holders = 1;
-    if (!PyArg_ParseTuple(args, "O!O!KKlllly#O", &PyTuple_Type, &expected, &PyTuple_Type, &places, &function, &context,
-                          &known->device, &known->most, &known->threads, &known->shared, &known->packed, &known->size,
-                          &known->result))
+    if (!PyArg_ParseTuple(args, "O!O!KKlllly#OO", &PyTuple_Type, &expected, &PyTuple_Type, &places, &function, &context,
+                          &known->device, &known->most, &known->threads, &known->memory, &known->packed, &known->size,
+                          &known->result, &owner))
         goto failed;
-    if (PyTuple_GET_SIZE(expected) != form->count || PyTuple_GET_SIZE(places) != form->count || known->size > BYTES) {
+    if (PyTuple_GET_SIZE(expected) != form->count || PyTuple_GET_SIZE(places) != form->count ||
+        known->size > PARAMETERS) {
         PyErr_SetString(PyExc_ValueError, "a launch of another form");
         goto failed;
     }
@@ -116,8 +118,8 @@ static PyObject *form_learn(Form *form, PyObject *args)
     known->context = (void *)(uintptr_t)context;
     for (Py_ssize_t i = 0; i < form->count; i++) {
         known->expected[i] = PyTuple_GET_ITEM(expected, i);
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, i), "iiiii", &known->number[i], &known->offset[i],
-                              &known->itemsize[i], &known->plain[i], &known->code[i]))
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, i), "iiiiii", &known->number[i], &known->offset[i],
+                              &known->itemsize[i], &known->plain[i], &known->code[i], &known->writable[i]))
             goto failed;
     }
     /* The latest is looked at first; what was learnt long ago goes. */

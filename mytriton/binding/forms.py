@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from mytriton.array_keys import library_of
-from mytriton.backends.nvidia import driver
-from mytriton.backends.nvidia.launch import MEMREF, ArrayAbi, CubinLauncher
+from mytriton.arrays import address_of
+from mytriton.binding.rules import Repeatable, Way
 from mytriton.frontend.kernel import MISSING
 from mytriton.frontend.read import Watched
 from mytriton.launched import LaunchResult
@@ -40,8 +42,7 @@ class Form:
         positional: int,
         keywords: Sequence[str],
         watched: Sequence[Watched],
-        arrays: ArrayAbi,
-        several: bool,
+        way: Way,
     ) -> None:
         if max(len(shape.params), len(types), len(watched)) > _MOST:
             raise LookupError("too many for C")
@@ -60,17 +61,22 @@ class Form:
         numbers = {name: number for number, name in enumerate(given)}
         meta = tuple(numbers.get(name, (self._defaults.get(name),)) for name in shape.params)
         kinds = "".join(self._kinds[name] for name in given).encode()
-        torch, stream, attributes = _library(*found)
+        (library,) = found
+        native = way.native(library)
         self._config = (
             positional, tuple(keywords), tuple(types), kinds, tuple(map(_watch, watched)), tuple(shape.params), meta,
-            stream, "ptr", attributes, torch, arrays is MEMREF, several,
+            library[0], _attributes(library, native.here), native.memref, native.several, native.stream, "ptr",
         )  # fmt: skip
+        self._driver = native.driver
         self._learnt: list[tuple[Any, ...]] = []
         self._native: Any = None
 
-    def made(self, module: ModuleType, fallback: Callable[..., LaunchResult]) -> Callable[..., LaunchResult]:
-        """What launches such calls by C, and all others by `fallback`."""
-        native = self._native = module.Form(fallback, *self._config, *driver.addresses())
+    def made(
+        self, module: ModuleType, fallback: Callable[..., LaunchResult], other: Callable[..., LaunchResult]
+    ) -> Callable[..., LaunchResult]:
+        """What launches such calls by C, and by `fallback` if there is anything unusual; calls of another form by
+        `other`."""
+        native = self._native = module.Form(fallback, other, *self._config, *self._driver())
         for learnt in self._learnt:  # twice what another thread learns meanwhile, which does no harm
             native.learn(*learnt)
         launch: Callable[..., LaunchResult] = native
@@ -82,45 +88,54 @@ class Form:
         if self._native is not None:
             self._native.forget()
 
-    def learn(self, values: Sequence[Any], launcher: CubinLauncher, device: int, result: LaunchResult) -> None:
+    def learn(self, values: Sequence[Any], launcher: Repeatable, in_c: tuple[int, ...], result: LaunchResult) -> None:
         """Launch calls like this one, of these arguments, from now on."""
         by_name = {**self._defaults, **dict(zip(self._given, values, strict=True))}
-        places = dict.fromkeys(self._given, (0, 0, 0, 0, 0))
+        places = dict.fromkeys(self._given, (0, 0, 0, 0, 0, 0))
         formats, before, fixed = iter(launcher.formats), "@", list[Any]()
         for name in self._shape.params:
             kind, value = self._kinds[name], by_name[name]
             if kind in "cn":
                 continue
             number, format_ = _number(kind, value), next(formats)
-            if kind != "a" and _PACKED.get((kind, number)) != format_:
+            if kind != "a" and _PACKED.get((kind, number)) != format_[0]:
                 return  # a number that is too large for C's
             offset = struct.calcsize(f"{before}0{format_[0]}")
             before += format_
-            fixed += [value] if name in self._defaults else [0] * len(format_)
+            fixed += [value] if name in self._defaults else [0] * len(format_.rstrip("x1234567"))
             dtype = str(getattr(value, "dtype", ""))
-            places[name] = number, offset, getattr(value, "itemsize", 0), dtype not in _NEGATED, _code(dtype)
+            writable = getattr(getattr(value, "flags", None), "writeable", False)
+            places[name] = number, offset, _itemsize(value), dtype not in _NEGATED, _code(dtype), writable
         expected = (
             value.dtype if self._kinds[n] == "a" else value for n, value in zip(self._given, values, strict=True)
         )
-        target = launcher.target
-        learnt = (
-            tuple(expected), tuple(places[name] for name in self._given),
-            launcher.function(device), driver.primary_context(device), device,
-            target.max_programs, target.threads, launcher.shared, launcher.packer.pack(*fixed), result,
-        )  # fmt: skip
+        packed = launcher.packer.pack(*fixed)
+        learnt = tuple(expected), tuple(places[name] for name in self._given), *in_c, packed, result, launcher
         self._learnt = [*self._learnt[-7:], learnt]
         if self._native is not None:
             self._native.learn(*learnt)
 
 
 def _number(kind: str, value: Any) -> int:
-    """What C knows an argument by besides its type: see `binder._INTEGER`."""
+    """What C knows an argument by besides its type: see `rules._INTEGER`."""
     if kind == "i":
         return -1 if value == 1 else int(value & 15 == 0) + (0 if -0x80000000 <= value <= 0x7FFFFFFF else 2)
     if kind == "a":
-        address = value.data_ptr() if hasattr(value, "data_ptr") else value.data.ptr
-        return int(address % 16 == 0)
+        return int(_address(value) % 16 == 0)
     return 0
+
+
+def _address(array: Any) -> int:
+    if isinstance(array, np.ndarray):
+        return address_of(array)
+    address: int = array.data_ptr() if hasattr(array, "data_ptr") else array.data.ptr
+    return address
+
+
+def _itemsize(value: Any) -> int:
+    """The bytes of an array's element; 0 of anything else."""
+    size: int = value.element_size() if hasattr(value, "element_size") else getattr(value, "itemsize", 0)
+    return size
 
 
 def _code(dtype: str) -> int:
@@ -138,9 +153,9 @@ def _watch(watch: Watched) -> tuple[Any, ...]:
     return (owner, name) if value is MISSING else (owner, name, value)
 
 
-def _library(name: str) -> tuple[bool, Any, tuple[Any, ...]]:
-    """Of an array's library: whether it is torch, what gives the current stream, and what C asks an array for: name,
-    whether it is a method, and what the type has under it, in the order of `form_new`."""
+def _attributes(name: str, here: str) -> tuple[Any, ...]:
+    """What C asks an array of a library for: name, whether it is a method, and what the type has under it, in the order
+    of `form_new`; last the capsule of DLPack's exchange."""
     library: Any = sys.modules[name]
 
     def of(owner: Any, *names: str, method: bool = False) -> list[Any]:
@@ -149,14 +164,13 @@ def _library(name: str) -> tuple[bool, Any, tuple[Any, ...]]:
     if name == "torch":
         type_ = library.Tensor
         pointer, gpu, size, negated = of(type_, "data_ptr", "get_device", "numel", "is_neg", method=True)
-        dtype, on_gpu = of(type_, "dtype", "is_cuda")
+        dtype, is_here = of(type_, "dtype", here)
         exchange = getattr(type_, "__dlpack_c_exchange_api__", None)
-        asked: tuple[Any, ...] = None, pointer, dtype, None, None, gpu, size, negated, on_gpu, exchange
-        return True, library._C._cuda_getCurrentRawStream, asked
-    if name == "cupy" and hasattr(library.ndarray, "_c_contiguous"):
+        return None, pointer, dtype, None, None, gpu, size, negated, is_here, exchange
+    if name == "cupy":
         data, dtype, contiguous, strides, size = of(
             library.ndarray, "data", "dtype", "_c_contiguous", "strides", "size"
         )
         pointer, gpu = of(getattr(library.cuda, "MemoryPointer", None), "ptr", "device_id")
-        return False, library.cuda.get_current_stream, (data, pointer, dtype, contiguous, strides, gpu, size)
-    raise LookupError
+        return data, pointer, dtype, contiguous, strides, gpu, size
+    return ()  # it knows NumPy's arrays from NumPy's headers
