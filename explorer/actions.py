@@ -92,9 +92,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("signature", ("a",), ("ctrl+t",), "", "Form: types, constexprs, sizes, chip, warps, options", "Kernel"),
     Action("passes", ("P",), (), "", "The MLIR passes as a list: add, switch off, move, undo; a schedule", "Kernel"),
     Action("mlir_opt", ("M",), (), "", "Copy the line that has mlir-opt run the same passes", "Kernel"),
-    Action(
-        "query", (), (), "", "Look for operations of an MLIR file: reductions, transposes, broadcasts, casts", "Kernel"
-    ),
+    Action("query", (), (), "", "Look for operations of MLIR: reductions, transposes, broadcasts, casts", "Kernel"),
     Action("complete", (), ("ctrl+@",), "", "Show what can be written here, and what a call takes", "Editor", "editor"),
     Action("problem(1)", (), ("alt+n",), "", "Go to the next error or warning of the file", "Editor"),
     Action("problem(-1)", (), ("alt+p",), "", "Go to the previous error or warning of the file", "Editor"),

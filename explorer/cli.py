@@ -189,8 +189,8 @@ def _mode(found: Namespace) -> Mode:
         raise Misused("--every-stage says how --check goes about it; give both")
     if found.seconds is not None and not found.bench:
         raise Misused("--seconds says how long --bench times an example; give both")
-    if found.stage is not None and found.reproduce is None:
-        raise Misused("--stage says what --reproduce is about; give both")
+    if found.stage is not None and found.reproduce is None and found.query is None:
+        raise Misused("--stage says what --reproduce or --query is about; give both")
     if found.json and mode in ("reproduce", "report", "svg", "bundle"):
         raise Misused(f"--{mode} writes files, and --json prints; leave one of them away")
     if found.show and mode != "json":

@@ -94,7 +94,8 @@ def parser() -> argparse.ArgumentParser:
     instead.add_argument(
         "--query",
         metavar="Q",
-        help="an MLIR module's operations: reductions, transposes, broadcasts, casts, or a name such as linalg.*",
+        help="operations of an MLIR module, or of kernels' MLIR: reductions, transposes, broadcasts, casts, or a name "
+        "such as linalg.*",
     )
     instead.add_argument("--check", action="store_true", help="run the examples and compare; one line each")
     instead.add_argument("--bench", action="store_true", help="check the examples and time them; against the roofline")
@@ -118,7 +119,9 @@ def parser() -> argparse.ArgumentParser:
     story = how.add_mutually_exclusive_group()
     story.add_argument("--diff", action="store_true", help="with --print, --json: against the stage before")
     story.add_argument("--log", action="store_true", help="with --print: what the stage did and why")
-    how.add_argument("--stage", metavar="STAGE", help="with --reproduce: another stage than the failing one")
+    how.add_argument(
+        "--stage", metavar="STAGE", help="with --reproduce, --query: a stage (default: the failing one, every one)"
+    )
     how.add_argument("--seconds", metavar="S", help="with --bench: how long an example is timed (default: 1)")
     how.add_argument("--size", metavar="WxH", help="with --svg: columns and rows (default: 160x50)")
     how.add_argument("--overwrite", action="store_true", help="replace the file that is written, if it is there")

@@ -15,7 +15,7 @@ from typing import Any
 
 from explorer.cli import Options
 from explorer.engine.client import SLOW_STAGES
-from explorer.engine.messages import QueryRequest, ReproduceRequest
+from explorer.engine.messages import ReproduceRequest
 from explorer.gathering import CannotRun, Gathering, finding_text
 from explorer.model.bench_page import bench_page
 from explorer.model.compare import table
@@ -24,7 +24,8 @@ from explorer.model.files import write_new
 from explorer.model.paths import is_mlir
 from explorer.model.result import LineView, StageView
 from explorer.model.session import BACKENDS, Session
-from explorer.printing import operation_line, print_report, print_stages
+from explorer.printing import print_report, print_stages
+from explorer.query import query
 from explorer.reading import BadInput, unknown
 from explorer.share import document
 from explorer.tune import tune
@@ -46,6 +47,8 @@ async def _run(options: Options) -> int:
     try:
         if options.mode == "tune":
             return await tune(options, headless.gathering)
+        if options.mode == "query":
+            return await query(options, headless.gathering)
         return await (headless.check() if options.mode in ("check", "bench") else headless.compile())
     except CannotRun as reason:
         print(reason, file=sys.stderr)
@@ -72,8 +75,6 @@ class _Headless:
         kernel = gathering.kernel(module)
         examples = gathering.examples(kernel)
         gathering.select(kernel, examples[0] if examples else 0)
-        if options.mode == "query":
-            return await self._query()
         backends = BACKENDS if options.mode == "bundle" and not is_mlir(options.path) else ()
         await gathering.compile(backends, self._wanted(), options.stage)
         if options.mode in ("print", "json", "compare", "report", "bundle"):
@@ -100,20 +101,6 @@ class _Headless:
         else:
             self._write_shared()
         return _code(session, bool(options.compare), options.mode in ("report", "bundle"))
-
-    async def _query(self) -> int:
-        """Print the operations that a question is about."""
-        options, gathering = self._options, self.gathering
-        answer = await gathering.query(QueryRequest(gathering.request(self._session, (), ()), options.question))
-        if answer.error:
-            raise BadInput(f"--query {options.question}: {answer.error}")
-        if options.json:
-            found = [document.plain(operation) for operation in answer.operations]
-            _print_json({"schema": document.SCHEMA, "file": options.path, "query": options.question, "found": found})
-            return 0
-        for operation in answer.operations:
-            print(operation_line(operation, options.path))
-        return 0
 
     def _wanted(self) -> tuple[str, ...]:
         """The slow stages that are to be made."""

@@ -20,8 +20,12 @@ WITH_PASSES = ("mlir", "cpu")
 def with_passes(options: Options, found: Namespace) -> Options:
     """The options with passes and schedule; raises `BadInput` for what does not go together."""
     module = is_mlir(options.path)
-    if not module and (wrong := [name for name in ("schedule", "query") if getattr(found, name)]):
-        raise BadInput(f"--{wrong[0]} is about an MLIR module; {options.path} is none, whose name ends in .mlir")
+    if not module and found.schedule:
+        raise BadInput(f"--schedule is about an MLIR module; {options.path} is none, whose name ends in .mlir")
+    if found.query is not None and options.backend not in WITH_PASSES:
+        if found.backend:
+            raise BadInput(f"--query is about MLIR, which backend {found.backend} has none of; give mlir or cpu")
+        options = replace(options, backend="mlir")
     if module:
         _check(found)
         options = replace(options, backend="mlir")

@@ -8,17 +8,8 @@ from collections.abc import Sequence
 from explorer.gathering import finding_text
 from explorer.model.failure import sentence
 from explorer.model.report import place
-from explorer.model.result import OperationView, RunReport, StageView
+from explorer.model.result import RunReport, StageView
 from explorer.model.runs import mismatch_rows
-
-
-def operation_line(operation: OperationView, path: str) -> str:
-    """An operation as a compiler names a place: `x.mlir:14:10: linalg.generic in @summed: ...`."""
-    place = f"{path}:{operation.line}:{operation.column}: " if operation.line is not None else f"{path}: "
-    within = f" in @{operation.within[-1]}" if operation.within else ""
-    types = f"({', '.join(operation.operands)}) -> ({', '.join(operation.results)})"
-    maps = f"  maps: {', '.join(operation.maps)}" if operation.maps else ""
-    return f"{place}{operation.name}{within}: {types}{maps}"
 
 
 def print_stages(stages: Sequence[StageView]) -> None:

@@ -131,9 +131,9 @@ class Engine:
         return generation
 
     def query(self, request: m.QueryRequest) -> int:
-        """Look for operations in an MLIR file; answered by `Answered`."""
+        """Look for operations of MLIR; answered by `Answered`."""
         generation = self._next_generation()
-        job = m.QueryJob(generation, self._file.job(generation, request.compile), request.question)
+        job = m.QueryJob(generation, self._file.job(generation, request.compile), request.question, request.stage)
         self._compiler.submit(job, self.limits.compile_s, (m.QueryJob,))
         self._tick()
         return generation

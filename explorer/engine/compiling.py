@@ -11,9 +11,9 @@ from explorer.engine import messages as m
 from explorer.engine.child import Channel
 from explorer.engine.plain import from_plain
 from explorer.engine.subjects import Subject, Subjects, Units
-from explorer.engine.views import diagnostic_view, stage_view
+from explorer.engine.views import diagnostic_view, operation_view, stage_view
 from explorer.model.paths import is_mlir
-from explorer.model.result import LineView, ModuleInfo, OperationView, StageView
+from explorer.model.result import LineView, ModuleInfo, StageView
 from mytriton.backends.mlir.run import prepare
 from mytriton.compile import compile_kernel, source_stage
 from mytriton.diagnostics import CompileError, Diagnostic, MytritonError
@@ -147,24 +147,21 @@ class Worker:
         return reproducer(about.compilation, about.kernel, job.stage, text=job.text, known=known, error=job.error)
 
     def _query(self, job: m.QueryJob) -> m.Answered:
-        """What passes leave of an MLIR file, asked about."""
+        """The operations of a kernel, or of what passes leave of an MLIR file, that a question is about."""
         from mytriton import mlir
 
+        request = job.compile.request
         self._channel.enter("query", f"looking for {job.question}")
         answer = m.Answered(job.generation, job.question)
         try:
-            run = self._subjects.of(job.compile, "mlir").compilation
-            assert isinstance(run, mlir.Run)
-            run.run(run.planned[len(mlir.READ) + len(run.steps) - 1])
-            run.raise_if_failed()
-            found = mlir.query(mlir.Module(run.units[0], run.bytecode), job.question)
+            about = self._subjects.of(job.compile, request.backends[0])
+            compilation, stage = about.compilation, job.stage
+            if isinstance(compilation, mlir.Run) and not stage:
+                stage = compilation.planned[len(mlir.READ) + len(compilation.steps) - 1]
+            found = mlir.query(compilation, job.question, stage, about.units())
         except MytritonError as error:
             return replace(answer, error=str(error))
-        views = (
-            OperationView(o.name, o.row or None, o.column or None, o.within, o.operands, o.results, o.maps)
-            for o in found
-        )
-        return replace(answer, operations=tuple(views))
+        return replace(answer, operations=tuple(operation_view(o, request.path) for o in found))
 
     def _run(self, job: m.CompileJob, backend: str, about: Subject, already: int) -> Iterator[None]:
         compilation = about.compilation

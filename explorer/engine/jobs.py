@@ -113,6 +113,7 @@ class QueryJob:
     generation: int
     compile: CompileJob
     question: str
+    stage: str = ""
 
     @property
     def text(self) -> str:

@@ -84,11 +84,12 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
-    """Look for the operations that `question` is about, in the module that `compile` makes of an MLIR file. Answered by
-    `Answered`."""
+    """Look for the operations that `question` is about: in what the passes of `compile` leave of an MLIR file, in every
+    stage of a kernel that is MLIR, or in `stage`. Answered by `Answered`."""
 
     compile: CompileRequest
     question: str
+    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from explorer.model.result import ChangeView, DiagnosticView, Frame, LineView, StageView, UnitView
+from explorer.model.result import ChangeView, DiagnosticView, Frame, LineView, OperationView, StageView, UnitView
 from mytriton.diagnostics import Diagnostic, render
 from mytriton.source import SourceUnit, Span
 from mytriton.stage import Line, Stage
+
+if TYPE_CHECKING:
+    from mytriton.mlir.operations import Operation
 
 _NOWHERE = (None, None, None, None)
 Place = tuple[int | None, int | None, int | None, int | None]
@@ -33,6 +37,13 @@ def frames(span: Span | None, units: Sequence[SourceUnit], path: str) -> tuple[F
         found.append(Frame(unit.name, unit.file_line(span), "" if unit.path == path else unit.path))
         span = span.call_site
     return tuple(found)
+
+
+def operation_view(operation: Operation, path: str) -> OperationView:
+    """One operation of MLIR; its line is that of the file `path`, or it names the file."""
+    o, elsewhere = operation, operation.path not in ("", path)
+    where = (o.row or None, o.column or None, o.within, o.operands, o.results, o.maps)
+    return OperationView(o.name, *where, stage=o.stage, path=o.path if elsewhere else "")
 
 
 def line_view(line: Line, units: Sequence[SourceUnit], path: str) -> LineView:

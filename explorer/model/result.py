@@ -130,7 +130,8 @@ class StageView:
 
 @dataclass(frozen=True, slots=True)
 class OperationView:
-    """An operation of an MLIR module (`mytriton.mlir.operations.Operation`); `line` is None if it has no place."""
+    """An operation of an MLIR module (`mytriton.mlir.operations.Operation`); `line` is None if it has no place. Of a
+    kernel `stage` holds it, and `path` is the file that the line is of, if it is another."""
 
     name: str
     line: int | None = None
@@ -139,6 +140,8 @@ class OperationView:
     operands: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     maps: tuple[str, ...] = ()
+    stage: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

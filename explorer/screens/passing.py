@@ -134,8 +134,8 @@ class Passing(KernelCommands):
 
     def action_query(self) -> None:
         """Ask for operations."""
-        if not self.session.is_module:
-            self.app.notify("Questions are about MLIR files.", severity="warning")
+        if self.session.backend not in WITH_PASSES:
+            self.app.notify(f"{self.session.backend} has no MLIR: questions are about it.", severity="warning")
             return
         self.ask(f"Which operations? {', '.join(QUESTIONS)}, or a name such as linalg.*", QUESTIONS[0], self._query)
 
@@ -152,13 +152,14 @@ class Passing(KernelCommands):
             self.app.notify(event.error or "There are none.", title=event.question, severity="warning")
             return
         labels = [
-            f"{o.line or '?'}:{o.column or '?'} {o.name} {' '.join(f'@{n}' for n in o.within)}  {', '.join(o.maps)}"
+            f"{o.line or '?'}:{o.column or '?'} {o.name} {' '.join(f'@{n}' for n in o.within)}  "
+            f"{o.stage or ', '.join(o.maps)}"
             for o in event.operations
         ]
         found = event.operations
 
         def go(index: int) -> None:
-            if (line := found[index].line) is not None:
+            if (line := found[index].line) is not None and not found[index].path:
                 self.go_to_pane("source")
                 self.editor.go_to(line, found[index].column or 1)
 

@@ -33,8 +33,9 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
                 "configs": [{"values": {name: value}, "num_warps", "num_stages"}]}]
     log         [what the child processes printed]
 
-`--query --json` prints {"schema", "file", "query", "found": [{"name", "line", "column",
-"within": [symbols], "operands": [types], "results": [types], "maps": [kinds of indexing maps]}]}.
+`--query --json` prints {"schema", "file", "query", "found": [{"kernel": the kernel, or the function that was chosen,
+"name", "line", "column", "within": [symbols], "operands": [types], "results": [types], "maps": [kinds of indexing
+maps], "stage": a kernel's, "path": of the line, if it is of another file}]}.
 `--check --json`, and `--bench --json`, prints {"schema", "file", "ok", "runs": [{"kernel", "example", and as in run}]}.
 A bench is {"median", "p10", "q1", "q3", "p90" (seconds), "runs", "clock", "read", "written" (bytes), "flops" (by type),
 "programs", "counted", "reason", "peak_bandwidth", "peak_flops", "peak", and what follows: "bytes", "total_flops",

@@ -128,7 +128,7 @@ EFFECTS = {
         LISTING,
         "b",
     ),
-    "query": effect(lambda e: [n.message for n in e.app._notifications], ["Questions are about MLIR files."]),
+    "query": effect(lambda e: [n.message for n in e.app._notifications], ["cuda has no MLIR: questions are about it."]),
     "complete": effect(lambda e: e.main.editor.popup is not None, True, EDITOR, "end enter t"),
     "problem(1)": effect(line, 11, EDITOR, mistaken),
     "problem(-1)": effect(line, 11, EDITOR, mistaken),

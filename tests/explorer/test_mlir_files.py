@@ -108,10 +108,23 @@ def test_questions_about_a_file(capsys: pytest.CaptureFixture[str], folder: Path
     ]
 
 
+def test_questions_about_kernels(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    Path("k.py").write_text(f"{KERNEL}\n{TOTAL}")
+    at = "k.py:13:17: gpu.shuffle in @total: "
+    found = printed(capsys, "k.py", "--query", "reductions").splitlines()
+    assert f"{at}mlir/emit 5, mlir/cleanup 5, mlir/attach-nvvm-target 5, mlir/convert-scf-to-cf 5" in found
+    assert all(row.startswith("k.py:13:17: ") for row in found), "twice holds none"
+    argv = ("--kernel", "total", "--query", "gpu.shuffle", "--stage", "mlir/emit")
+    assert printed(capsys, "k.py", *argv).splitlines() == [f"{at}(f32, i32, i32) -> (f32, i1)"] * 5
+    on_cpu = ("--kernel", "total", "--backend", "cpu", "--query", "reductions", "--stage", "cpu/emit", "--json")
+    (call,) = json.loads(printed(capsys, "k.py", *on_cpu))["found"]
+    assert (call["kernel"], call["name"], call["line"], call["stage"]) == ("total", "func.call", 13, "cpu/emit")
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["k.py", "--query", "casts"], "--query is about an MLIR module; k.py is none, whose name ends in .mlir"),
+        (["k.py", "--query", "casts", "--backend", "cuda"], "--query is about MLIR, which backend cuda has none of"),
         (["k.py", "--pipeline", "cse"], "--pipeline: backend cuda has no MLIR passes; give --backend mlir or cpu"),
         (["saxpy.mlir", "--pipeline", "a(b"], "--pipeline: `(` is never closed\na(b\n ^"),
         (["saxpy.mlir", "--num-warps", "2"], "--num-warps is about kernels, which an MLIR module has none of"),
@@ -169,6 +182,14 @@ def twice(x: "*fp32", n: "i32", B: tl.constexpr = 64):
     at = tl.program_id(0) * B + tl.arange(0, B)
     a = tl.load(x + at, mask=at < n, other=0.0)
     tl.store(x + at, a * 2.0, mask=at < n)
+"""
+
+
+TOTAL = """\
+@mytriton.jit
+def total(x: "*fp32", B: tl.constexpr = 128):
+    a = tl.load(x + tl.arange(0, B))
+    tl.store(x, tl.sum(a, axis=0))
 """
 
 

@@ -119,22 +119,6 @@ def test_isolated_passes_are_the_same_stages():
     assert "'nope' does not refer to a registered pass" in there.failed.diagnostics[0].message
 
 
-def test_questions():
-    module = mlir.parse(GENERIC)
-    found = {q: [(op.name, op.row) for op in mlir.query(module, q)] for q in mlir.QUERIES}
-    assert found == {
-        "reductions": [("linalg.generic", 14), ("linalg.matmul", 19)],
-        "transposes": [("linalg.generic", 6), ("linalg.matmul", 19)],
-        "broadcasts": [("linalg.generic", 6), ("linalg.matmul", 19)],
-        "casts": [],
-    }
-    assert [op.function for op in mlir.query(module, "linalg.*") if op.row] == ["added"] * 2 + ["summed"] * 3
-    first = mlir.query(module, "linalg.generic")[0]
-    assert first.maps == ("identity", "transpose", "broadcast", "identity")
-    with pytest.raises(MytritonError, match="no question 'what'; ask for reductions, transposes"):
-        mlir.query(module, "what")
-
-
 def test_objects_of_two_targets():
     module = mlir.parse(CRASHING.replace("math.tanh %x", "arith.negf %x"))
     attach = "nvvm-attach-target{chip=sm_80},nvvm-attach-target{chip=sm_90}"
