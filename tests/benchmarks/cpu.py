@@ -20,7 +20,7 @@ import numpy as np
 import mytriton as triton
 from examples.kernels import activations, add, layer_norm, reductions, rms_norm, softmax
 from mytriton import mlir
-from mytriton.backends.cpu import jit
+from mytriton.backends.cpu import shares
 from mytriton.binding import native
 from tests.benchmarks.cpu_kernels import matmul_kernel
 
@@ -109,7 +109,7 @@ def on_threads(count: int, call: Call) -> Call:
 
     def run() -> None:
         os.environ["MYTRITON_CPU_THREADS"] = str(count)
-        jit.threads.cache_clear()
+        shares.threads.cache_clear()
         call()
 
     return run

@@ -8,14 +8,10 @@ without passing here (`launch.py`).
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +22,7 @@ from mytriton.arrays import address_of, host_array
 from mytriton.backends.cpu.emit import Emitted
 from mytriton.backends.cpu.feedback import FAILURE_BYTES
 from mytriton.backends.cpu.memory import Scratch
+from mytriton.backends.cpu.shares import share, threads
 from mytriton.backends.cpu.writer import symbol
 from mytriton.diagnostics import LaunchError
 from mytriton.ir.arithmetic import DTYPES, convert
@@ -42,6 +39,9 @@ _POINTER_SLOT = "Q"
 
 #: Elements below which a grid stays on one thread: handing work to others takes about as long as adding these.
 _ELEMENTS_PER_THREAD = 1 << 18
+
+#: Elements that a thread takes at least: fewer are done sooner than it takes to ask for others.
+_ELEMENTS_PER_PIECE = 1 << 16
 
 
 class Code:
@@ -139,14 +139,8 @@ class Code:
         if parts < 2 or self._feedback.prints:  # what is printed keeps its order
             self._run(packed, 0, programs, grid, units)
             return
-        cuts = [programs * part // parts for part in range(parts + 1)]
-        futures = [_pool().submit(self._run, packed, first, last, grid, units) for first, last in pairwise(cuts[1:])]
-        try:
-            self._run(packed, 0, cuts[1], grid, units)
-        finally:
-            wait(futures)  # they use the caller's arrays
-        for future in futures:
-            future.result()
+        least = _ELEMENTS_PER_PIECE // self._elements
+        share(lambda first, last: self._run(packed, first, last, grid, units), programs, parts, least)
 
     def _run(
         self, packed: bytes, first: int, last: int, grid: tuple[int, int, int], units: Sequence[SourceUnit]
@@ -183,23 +177,6 @@ class _Frame(threading.local):
         self.failure = ctypes.create_string_buffer(FAILURE_BYTES)
         if begun:
             packer.pack_into(self.slots, 0, begun[0], self.scratch, *begun[1:])
-
-
-@cache
-def threads() -> int:
-    """Threads that a grid is shared among: one for each core this process may use, or `MYTRITON_CPU_THREADS`."""
-    if wanted := os.environ.get("MYTRITON_CPU_THREADS"):
-        return max(1, int(wanted))
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads(), thread_name_prefix="mytriton-cpu")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
 def _array_encoder(name: str, element: ScalarType, written: bool) -> Callable[[Any], int]:

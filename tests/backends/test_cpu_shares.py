@@ -1,0 +1,80 @@
+"""A grid shared among threads: every program runs once, and the first failure is the one that is told."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import mytriton as triton
+import mytriton.language as tl
+from mytriton.backends.cpu import jit, shares
+from mytriton.diagnostics import LaunchError
+from tests.running import runner
+
+
+@pytest.mark.parametrize(("programs", "among", "least"), [(1, 2, 0), (7, 3, 1), (4096, 2, 64), (99, 16, 0), (5, 2, 9)])
+def test_pieces_are_all_programs_and_get_smaller(programs: int, among: int, least: int) -> None:
+    found = shares.pieces(programs, among, least)
+    assert [n for piece in found for n in range(*piece)] == list(range(programs))
+    sizes = [last - first for first, last in found]
+    assert sizes[:-1] == sorted(sizes[:-1], reverse=True)
+    assert len(found) <= among * (1 + programs.bit_length())
+
+
+def test_a_thread_that_is_busy_is_not_waited_for() -> None:
+    """The caller does all alone if nobody comes; who comes too late finds nothing left."""
+    busy, done = threading.Event(), Counter[int]()
+    for _ in range(shares.threads()):
+        shares._helpers().put(busy.wait)
+    shares.share(lambda first, last: done.update(range(first, last)), 1000, 3, 1)
+    busy.set()
+    assert done == Counter(range(1000))
+
+
+def test_the_first_failure_is_raised() -> None:
+    begun: list[int] = []
+
+    def fail(first: int, last: int) -> None:
+        begun.append(first)
+        raise ValueError(first)
+
+    with pytest.raises(ValueError, match=r"^0$"):
+        shares.share(fail, 1000, 2, 1)
+    assert len(begun) <= 2  # one in each thread
+
+
+@triton.jit
+def checked_kernel(x, out, n, bad, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.device_assert(tl.program_id(0) < bad, "too far")
+    tl.store(out + offs, tl.load(x + offs, mask=offs < n) + 1, mask=offs < n)
+
+
+def test_launches_from_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner("cpu")
+    monkeypatch.setattr(jit, "_ELEMENTS_PER_THREAD", 1)
+    monkeypatch.setattr(jit, "_ELEMENTS_PER_PIECE", 1)
+    monkeypatch.setattr(jit, "threads", lambda: 3)
+    n, x = 6400, np.arange(6400, dtype=np.float32)
+    outs = [np.zeros_like(x) for _ in range(4)]
+    failures: list[str] = []
+
+    def launch(number: int) -> None:
+        for bad in (1000, 40 + number):
+            try:
+                checked_kernel[(100,)](x, outs[number], n, bad, BLOCK=64, backend="cpu")
+            except LaunchError as error:
+                failures.append(str(error))
+
+    callers = [threading.Thread(target=launch, args=(number,)) for number in range(len(outs))]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    for out in outs:
+        np.testing.assert_array_equal(out, x + 1)
+    assert sorted(failures) == sorted(f for f in failures if "too far" in f)
+    assert all(any(f"program ({40 + number}, 0, 0)" in f for f in failures) for number in range(4))
