@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import re
 import struct
 import sys
 import threading
 import time
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -207,6 +210,27 @@ def test_streams_devices_and_contexts_are_the_callers_now(machine):
     assert machine.long == 3
     wanted = [(100 + gpu, 1100 + gpu, stream + 100 * gpu) for stream in (7, 8) for gpu in (0, 0, 0, 1, 1, 0)]
     assert [(context, function, stream) for context, function, _, stream, _ in machine.calls] == wanted
+
+
+def test_bound_launches_ask_what_launches_do(machine):
+    for arrays in (xy(), xy(Tensor), (Array(64, gpu=1), Array(64, gpu=1))):
+        bound = scale.bind((2, 3), *arrays, 5, bias=1e300)
+        for stream in (7, 8):
+            machine.stream, machine.cuda.current = stream, 77  # another library has switched
+            results = [bound(), scale[(2, 3)](*arrays, 5, bias=1e300)]
+            assert machine.calls[-2] == machine.calls[-1] and all(result.ran for result in results)
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(bound).result() is results[0] and machine.calls[-1] == machine.calls[-2]
+    assert machine.long == 3 and len(machine.calls) == 18
+    kept = weakref.ref(arrays[0])
+    del arrays
+    assert kept() is not None and bound().ran
+    machine.fails = True
+    with pytest.raises(LaunchError, match=r"failed: CUDA_ERROR_NOT_INITIALIZED.*forked from one that uses the GPU"):
+        bound()
+    for grid, args, keywords, message in REFUSED:
+        with pytest.raises(LaunchError, match=re.escape(message)):
+            scale.bind(grid, *args, **keywords)
 
 
 def test_a_thread_without_a_context_gets_one(machine, monkeypatch):

@@ -184,6 +184,7 @@ class Benchmark:
         calls: dict[str, Call] = {
             "CuPy RawKernel": lambda: add_4((1,), (256,), (cx, cx, cx, n)),
             "cuda, CuPy": lambda: kernel[(1,)](cx, cx, cx, 1024, BLOCK=1024),
+            "cuda, CuPy, kernel.bind": kernel.bind((1,), cx, cx, cx, 1024, BLOCK=1024),
             "cuda, torch": lambda: kernel[(1,)](x, x, x, 1024, BLOCK=1024),
             "mlir, CuPy": lambda: kernel[(1,)](cx, cx, cx, 1024, BLOCK=1024, backend="mlir"),
             "mlir, torch": lambda: kernel[(1,)](x, x, x, 1024, BLOCK=1024, backend="mlir"),

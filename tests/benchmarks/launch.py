@@ -145,6 +145,7 @@ def main() -> None:
             "kernel[(4,)](x, y, out, n, BLOCK=256)": lambda a=(x, y, out): add_kernel[(4,)](*a, n, BLOCK=256),
             "the same, kernel[(4,)] made before": lambda a=(x, y, out), ready=ready: ready(*a, n, BLOCK=256),
             "kernel[lambda meta: ...](...)": lambda a=(x, y, out): add_kernel[grid](*a, n, BLOCK=256),
+            "what kernel.bind((4,), ...) gives": add_kernel.bind((4,), x, y, out, n, BLOCK=256),
         }
         for what, call in calls.items():
             values = []

@@ -77,27 +77,53 @@ class CubinLauncher:
     def __call__(self, grid: tuple[int, int, int], args: Sequence[Any]) -> None:
         if 0 in grid:
             return
+        packed, device, library = self._packed(grid, args)
+        self.local.buffer.raw = packed
+        driver.use_device(device)
+        function, extra = self.function(device), self.local.extra if packed else None
+        stream = current_stream(library, device)
+        _launch_kernel(function, grid, self.target.threads, self.shared, stream, extra)
+
+    def bind(self, grid: tuple[int, int, int], args: Sequence[Any], result: Any) -> Callable[[], Any]:
+        """What launches these arguments, checked and packed once, on the stream that is current then, and gives
+        `result`."""
+        packed, device, library = self._packed(grid, args)
+        driver.use_device(device)
+        local = ParameterBuffer(len(packed), packed, args)
+        what = self.function(device), *grid, self.target.threads, 1, 1, self.shared
+        call, current, failure = driver_calls()
+        context = driver.primary_context(device)
+
+        def launch() -> Any:
+            if current() != context:
+                driver.use_device(device)
+            try:
+                call(*what, current_stream(library, device), 0, local.extra if packed else 0)
+            except failure as error:
+                refuse(error)
+            return result
+
+        return launch
+
+    def _packed(self, grid: tuple[int, int, int], args: Sequence[Any]) -> tuple[bytes, int, str]:
+        """The parameters, and the GPU and the library of the arrays; raises `LaunchError`."""
         check_grid(grid, self.target)
         fields, values = self.arrays.fields, list[Any]()
-        device, stream = None, 0
+        device, first = None, ""
         for (param, number), arg in zip(self._numbers, args, strict=True):
             if number is None:
                 address, size, ordinal, library = _array(param, arg)
                 values += fields(address, size)
                 if device is None:
-                    device, stream = ordinal, _stream(library, ordinal)
+                    device, first = ordinal, library
                 elif ordinal != device:
                     raise LaunchError(f"argument {param!r} is on GPU {ordinal}, another is on GPU {device}")
             else:
                 values.append(_number(param, number, arg))
-        device = device or 0
         try:
-            self.packer.pack_into(self.local.buffer, 0, *values)
+            return self.packer.pack(*values), device or 0, first
         except struct.error as error:
             raise LaunchError(f"an argument does not fit its parameter's type: {error}") from None
-        driver.use_device(device)
-        function, extra = self.function(device), self.local.extra if values else None
-        _launch_kernel(function, grid, self.target.threads, self.shared, stream, extra)
 
     @property
     def way(self) -> Way:
@@ -137,10 +163,11 @@ class CubinLauncher:
 
 class ParameterBuffer(threading.local):
     """The parameters of one launch, one buffer a thread: the driver reads it while the GIL is released. `both` are the
-    buffer and the address of what says to the driver where it is."""
+    buffer and the address of what says to the driver where it is. It begins with what is `packed`; `_kept` lives as
+    long as this."""
 
-    def __init__(self, size: int) -> None:
-        self.buffer = ctypes.create_string_buffer(max(1, size))
+    def __init__(self, size: int, packed: bytes = b"", _kept: object = None) -> None:
+        self.buffer = ctypes.create_string_buffer(packed, max(1, size))
         self._size = ctypes.c_size_t(size)
         # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
         self._extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(self.buffer), 2, ctypes.addressof(self._size), 0)
@@ -226,7 +253,7 @@ def _array(param: str, arg: Any) -> tuple[int, int, int, str]:
     return address, prod(interface["shape"]), driver.device_of(address), library
 
 
-def _stream(library: str, device: int) -> int:
+def current_stream(library: str, device: int) -> int:
     """The stream on which the array's library works in this thread; the default stream for an unknown library."""
     module = sys.modules.get(library)
     if library == "cupy" and module is not None:
