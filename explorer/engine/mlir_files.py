@@ -92,6 +92,7 @@ def known(generation: int) -> PassesKnown:
                 p.name,
                 p.help,
                 tuple(OptionView(o.name, "|".join(o.values) or o.type or "true|false", o.help) for o in p.options),
+                p.on,
             )
             for p in found.values()
         ),

@@ -120,6 +120,26 @@ def stages_of(entries: Sequence[Entry], planned: Sequence[str]) -> list[tuple[st
     return found
 
 
+#: An operation at the beginning of a line, and its indentation.
+_OPERATION = re.compile(r'( *)(?:%[^=]*= )?"?((?:[a-z_]\w*\.)+\w+|module)\b')
+
+
+def place_of(on: str, listing: Sequence[str]) -> tuple[str, ...]:
+    """The operations that a pass which runs `on` one of them is nested in, below the outermost module: where the first
+    of them is in a listing. () if there is none."""
+    around: list[tuple[int, str]] = []
+    for line in listing:
+        found = _OPERATION.match(line)
+        if found is None:
+            continue
+        indent, name = len(found[1]), found[2]
+        around = [*(each for each in around if each[0] < indent), (indent, name)]
+        if name == on or (on == "function" and name.endswith(".func")):
+            path = ["builtin.module" if n in ("module", "builtin.module") else n for _, n in around]
+            return tuple(path[1:] if path[0] == "builtin.module" else path)
+    return ()
+
+
 # Looking for passes
 
 

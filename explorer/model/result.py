@@ -155,11 +155,12 @@ class OptionView:
 
 @dataclass(frozen=True, slots=True)
 class PassView:
-    """A pass that MLIR has."""
+    """A pass that MLIR has; `on` is what it has to be nested in: an operation, `function` for any, '' for nothing."""
 
     name: str
     help: str = ""
     options: tuple[OptionView, ...] = ()
+    on: str = ""
 
 
 @dataclass(frozen=True, slots=True)

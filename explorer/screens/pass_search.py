@@ -90,6 +90,8 @@ class PassSearch(Modal[str]):
         options = options_of(chosen.written if chosen is not None else self.query_one(Input).value, self._passes)
         words = ", ".join(f"{o.name}={o.takes}" for o in options)
         told = f" options: {words}" if words else " no options" if chosen is not None else ""
+        on = next((each.on for each in self._passes if chosen is not None and each.name == chosen.name), "")
+        told = f" nested in {'a function' if on == 'function' else on}; {told.strip()}" if on else told
         self.query_one(".about", TextLine).show([Part(told if self._passes else " the passes are being listed ...")])
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -13,12 +14,12 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from explorer.model.backend_result import Result
-from explorer.model.pass_list import INTERPRETER, PassList, stages_of
+from explorer.model.pass_list import INTERPRETER, PassList, place_of, stages_of
 from explorer.model.report import cause, status_word
 from explorer.model.stages import delta
 from explorer.screens.asking import Asking, Modal
 from explorer.widgets.text_line import Part, TextLine, highlighted
-from mytriton.pipelines import PipelineError, steps
+from mytriton.pipelines import PipelineError, Step, steps
 
 if TYPE_CHECKING:
     from explorer.screens.passing import Passing
@@ -178,7 +179,7 @@ class PassesScreen(Modal[None], Asking):
             if not answer:
                 return
             try:
-                texts = [step.pipeline for step in steps(answer)]
+                texts = [self._nested(step).pipeline for step in steps(answer)]
             except PipelineError as error:
                 self.app.notify(str(error), title="This is no pass", severity="error")
                 return
@@ -187,6 +188,28 @@ class PassesScreen(Modal[None], Asking):
 
         self.app.push_screen(PassSearch(text, self._main.known_passes), found)
         self._main.ask_for_passes()
+
+    def _nested(self, step: Step) -> Step:
+        """The pass in what it has to be nested in, unless that was written."""
+        on = next((each.on for each in self._main.known_passes if each.name == step.name), "")
+        if step.nest or not on:
+            return step
+        kind = "func.func" if on == "function" else on
+        nest = place_of(on, self._before())
+        if not nest:
+            self.app.notify(f"There is no {kind} for it in this module.", title=step.name, severity="warning")
+        return replace(step, nest=nest or (kind,))
+
+    def _before(self) -> list[str]:
+        """The module behind the selected pass, as far as it was compiled."""
+        result, passes = self._main.session.result, self.passes
+        names = stages_of(passes.entries, pass_stages(result))[: passes.row + 1]
+        behind = [name for each in names for name in each]
+        first = [name for name in result.planned if name.endswith(("/parse", "/emit")) and name[:3] in ("mli", "cpu")]
+        listings = (result.listing(name)[0] for name in reversed(first[:1] + behind))
+        return next(
+            ([line.text for line in stage.lines] for stage in listings if stage is not None and stage.lines), []
+        )
 
     def action_schedule(self) -> None:
         """Have a schedule of the transform dialect applied."""
@@ -206,12 +229,16 @@ class PassesScreen(Modal[None], Asking):
         self._main.action_mlir_opt()
 
 
+def pass_stages(result: Result) -> list[str]:
+    """The planned stages that are MLIR passes."""
+    planned = [name for name in result.planned if name.split("/")[0] in ("mlir", "cpu")]
+    return [name for name in planned if not name.endswith(("/parse", "/emit"))]
+
+
 def pass_rows(passes: PassList, result: Result) -> list[str]:
     """A row a pass: whether it is on, status, time and what it did to the number of operations."""
-    planned = [name for name in result.planned if name.split("/")[0] in ("mlir", "cpu")]
-    planned = [name for name in planned if not name.endswith(("/parse", "/emit"))]
     rows = []
-    for entry, names in zip(passes.entries, stages_of(passes.entries, planned), strict=True):
+    for entry, names in zip(passes.entries, stages_of(passes.entries, pass_stages(result)), strict=True):
         stages = [stage for name in names if (stage := result.stage(name)) is not None]
         bad = next((stage for stage in stages if not stage.ok), None)
         changed = next((stage for stage in reversed(stages) if stage.status == "ok"), None)

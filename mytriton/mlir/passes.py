@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -34,17 +35,19 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A registered pass."""
+    """A registered pass; `on` is the operation that it has to be nested in (`func.func`), `function` if any function
+    will do, and '' if it also runs on a module."""
 
     name: str
     help: str
     options: tuple[Option, ...] = ()
+    on: str = ""
 
 
 @cache
 def registered() -> Mapping[str, Pass]:
-    """All passes by name, in alphabetical order. Takes about 20 ms once; raises ImportError without the bindings."""
-    return MappingProxyType({p.name: p for p in parse(_printed())})
+    """All passes by name, in alphabetical order. Takes about 80 ms once; raises ImportError without the bindings."""
+    return MappingProxyType({p.name: replace(p, on=on) for p, on in _with_places(list(parse(_printed())))})
 
 
 def hint(error: str, name: str) -> str:
@@ -65,6 +68,23 @@ def hint(error: str, name: str) -> str:
     if re.search(r"ptxas fatal +: Value '[^']+' is not defined for option 'gpu-name'", error):
         return "this ptxas makes no code for the chip; take another chip, or format=isa for its PTX"
     return ""
+
+
+def _with_places(passes: list[Pass]) -> Iterator[tuple[Pass, str]]:
+    """Each pass with what it has to be nested in, which MLIR says when one tries. None is run: one before it fails."""
+    from mlir.ir import Context, Module
+    from mlir.passmanager import PassManager
+
+    with Context():
+        empty = Module.parse("module {}").operation
+        for each in passes:
+            try:
+                PassManager.parse(f"builtin.module(llvm-target-to-data-layout,{each.name})").run(empty)
+                error = ""
+            except Exception as refusal:  # noqa: BLE001 (MLIR's own class, or ValueError for what it cannot parse)
+                error = str(refusal)
+            restricted = re.search(r"restricted to '([^']+)'", error)
+            yield each, restricted[1] if restricted else "function" if "unable to schedule pass" in error else ""
 
 
 def parse(text: str) -> Iterator[Pass]:

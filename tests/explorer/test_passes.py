@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer.engine import messages as m
-from explorer.model.pass_list import Entry, PassList, closed, stages_of, suggestions
+from explorer.model.pass_list import Entry, PassList, closed, place_of, stages_of, suggestions
 from explorer.model.result import (
     ExampleInfo,
     KernelInfo,
@@ -29,6 +29,8 @@ KNOWN = (
     PassView("convert-scf-to-cf", "Convert SCF dialect to ControlFlow dialect"),
     PassView("cse", "Eliminate common sub-expressions"),
     PassView("inline", "Inline function calls"),
+    PassView("affine-loop-unroll", "Unroll affine loops", on="function"),
+    PassView("convert-gpu-to-nvvm", "Generate NVVM operations for gpu operations", on="gpu.module"),
 )
 
 
@@ -83,6 +85,21 @@ def test_each_entry_knows_its_stages() -> None:
 def test_passes_are_found_by_a_few_letters(typed: str, first: str, written: str) -> None:
     found = suggestions(typed, KNOWN)[0]
     assert (found.name, found.written) == (first, written)
+
+
+@pytest.mark.parametrize(
+    ("on", "listing", "place"),
+    [
+        ("function", "func.func @f() {", ("func.func",)),
+        ("func.func", "module {\n  func.func private @g()\n}", ("func.func",)),
+        ("function", "module attributes {x} {\n  gpu.module @k {\n    gpu.func @f()", ("gpu.module", "gpu.func")),
+        ("gpu.module", "module {\n  llvm.func @f() {\n    %0 = llvm.add\n  }\n  gpu.module @k {", ("gpu.module",)),
+        ("llvm.func", 'module {\n  module @a {\n    "llvm.func"() ({', ("builtin.module", "llvm.func")),
+        ("func.func", "module {\n  gpu.module @k {", ()),
+    ],
+)
+def test_a_pass_is_nested_where_what_it_runs_on_is(on: str, listing: str, place: tuple[str, ...]) -> None:
+    assert place_of(on, listing.split("\n")) == place
 
 
 def test_brackets_are_closed() -> None:
@@ -179,6 +196,14 @@ async def test_passes_are_added_moved_and_switched_off(tmp_path: Path) -> None:
         assert active()[2:] == ("cse", "func.func(cse)")
         await e.press("U")
         assert active()[2:] == ("func.func(cse)", "cse")
+        await e.press("enter", *"unroll", "enter")
+        assert "func.func(affine-loop-unroll)" in active(), "it is nested in what it runs on"
+        await e.press("u", "enter", *"any(affine-loop-unroll", "enter")
+        assert "any(affine-loop-unroll)" in active(), "unless that was written"
+        await e.press("u", "enter", *"to-nvvm", "enter")
+        assert "gpu.module(convert-gpu-to-nvvm)" in active()
+        assert any("There is no gpu.module for it" in note.message for note in e.app._notifications)
+        await e.press("u")
         schedule = tmp_path / "s.mlir"
         schedule.write_text(SCHEDULE)
         assert e.main.load_schedule(str(schedule)) == ""

@@ -278,4 +278,6 @@ def test_all_passes_with_their_options():
     assert fusion["mode"].values == ("greedy", "producer", "sibling")
     assert fusion["maximal"].type == ""
     assert "xevm-attach-target" in passes  # the last one
+    on = [passes[n].on for n in ("canonicalize", "affine-loop-unroll", "convert-gpu-to-nvvm", "lower-vector-mask")]
+    assert on == ["", "function", "gpu.module", "func.func"]
     assert list(parse_passes("Passes:\n  --a                -   does a\n  --b    -   does b\n"))[1].help == "does b"
