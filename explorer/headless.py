@@ -24,6 +24,7 @@ from explorer.model.files import write_new
 from explorer.model.paths import is_mlir
 from explorer.model.result import LineView, StageView
 from explorer.model.session import BACKENDS, Session
+from explorer.passes_given import check_values
 from explorer.printing import print_report, print_stages
 from explorer.query import query
 from explorer.reading import BadInput, unknown
@@ -187,6 +188,8 @@ class _Headless:
             raise BadInput(f"{options.path} could not be executed")
         one = options.kernel is not None or options.bundle is not None
         kernels = [gathering.kernel(module)] if one else module.kernels
+        if is_mlir(options.path):
+            check_values(options, kernels)
         cases = [(k, number) for k in kernels for number in gathering.examples(k)]
         if not cases and is_mlir(options.path):
             raise BadInput(f"{options.path} has no function to {options.mode}: a func.func with a body, not private")
@@ -199,6 +202,8 @@ class _Headless:
             report = await gathering.run(session, fallback=False, every_stage=options.every_stage, bench=bench)
             worst = max(worst, 0 if report.ok else 1)
             label = kernel.examples[number].label if number < len(kernel.examples) else report.example
+            if is_mlir(options.path):  # whose examples are nothing but values
+                label = kernel.called(number, options.defines)
             if options.json:
                 runs.append({"kernel": kernel.name, "example": label, **document.run(session)})
             else:

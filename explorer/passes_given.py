@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from explorer.model.paths import is_mlir
-from explorer.reading import BadInput, Misused, read_source
+from explorer.reading import BadInput, Misused, read_source, unknown
 from mytriton.pipelines import PipelineError, steps
 
 if TYPE_CHECKING:
-    from explorer.cli import Options
+    from collections.abc import Sequence
 
+    from explorer.cli import Options
+    from explorer.model.result import KernelInfo
+
+_ARRAY = re.compile(r"memref<|tensor<")
 #: The backends that are made of MLIR passes.
 WITH_PASSES = ("mlir", "cpu")
 
@@ -39,6 +44,22 @@ def with_passes(options: Options, found: Namespace) -> Options:
             raise BadInput(f"--pipeline: {error}") from None
     text = read_source(found.schedule) if found.schedule else ""
     return replace(options, pipeline=pipeline, schedule=found.schedule, schedule_text=text)
+
+
+def check_values(options: Options, functions: Sequence[KernelInfo]) -> None:
+    """Raises `BadInput` for a `-D` that is none of these functions' arguments, nor the `size` of open extents."""
+    numbers = {p.name for f in functions for p in f.params if not _ARRAY.match(p.annotation)}
+    arrays = {p.name for f in functions for p in f.params} - numbers
+    known = [*(["size"] if any("?" in p.annotation for f in functions for p in f.params) else []), *sorted(numbers)]
+    for name, value in options.defines.items():
+        if name in arrays:
+            raise BadInput(f"-D {name}: `{name}` is an array, which is made; -D size=N says how long its open axes are")
+        if name not in known:
+            if not known:
+                raise BadInput(f"-D {name}: there is nothing to give: no argument is a number, and no axis is open")
+            raise unknown("argument", name, known)
+        if name == "size" and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise BadInput(f"-D size={value}: the open extents of arrays are a whole number from 1 on")
 
 
 def _check(found: Namespace) -> None:

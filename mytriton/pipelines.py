@@ -12,6 +12,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator
 
+from mytriton import checked
 from mytriton.diagnostics import MytritonError
 from mytriton.records import dataclass
 
@@ -54,6 +55,7 @@ class Step:
 def steps(text: str) -> tuple[Step, ...]:
     """The passes of a pipeline in order, whether `builtin.module(...)` is around them or not; none of an empty text.
     Raises `PipelineError` where brackets or names are missing; whether there are such passes only MLIR knows."""
+    checked.expect(text, str, "mlir.steps", "the text of a pipeline")
     return tuple(_steps(text, 0, len(text), ()))
 
 
@@ -72,12 +74,14 @@ def named(pipeline: tuple[str, ...], own: Iterable[tuple[str, str]]) -> tuple[tu
 
 def joined(parts: tuple[Step, ...]) -> str:
     """The pipeline of these passes, as `mlir-opt --pass-pipeline` takes it; neighbours in the same nest share it."""
+    checked.expect_all(parts, Step, "mlir.joined", "a tuple of steps, which mlir.steps makes")
     return f"{_ROOT}({_joined([(part.nest, part) for part in parts])})"
 
 
 def command(path: str, pipeline: str | tuple[Step, ...], schedule: str = "") -> str:
     """The line for a shell that has MLIR's own tool run these passes on a file; `schedule` is the file of one that is
     applied in the place of `transform-interpreter`, or else first."""
+    checked.expect(path, str, "mlir.command", "the path of a file")
     parts = steps(pipeline) if isinstance(pipeline, str) else pipeline
     if schedule:
         load = Step("transform-preload-library", f"transform-library-paths={schedule}")

@@ -75,7 +75,10 @@ def reproducer(
 
 def about_pipeline(pipeline: str) -> list[str]:
     """What is said of the pass that a reproducer runs."""
-    return [f"pipeline    builtin.module({pipeline})", 'locations   "-":LINE:COLUMN is a place in emitted.mlir']
+    return [
+        f"pipeline    builtin.module({pipeline})",
+        'locations   "-":LINE:COLUMN is a place in emitted.mlir; below it the row of input.mlir is printed',
+    ]
 
 
 def about(rows: Sequence[str], error: str) -> str:

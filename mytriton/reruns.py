@@ -34,12 +34,23 @@ from mlir import ir
 {imports}
 {given}
 failures = []
+TEXT = (HERE / "input.mlir").read_text()
+ROWS = TEXT.splitlines()
+
+
+def row_of(where):
+    # The row of input.mlir that ends with a location, or with a name for it.
+    names = [row.split(" = ")[0] for row in ROWS if row.startswith("#loc") and row.endswith(f" = {{where}}")]
+    ends = tuple(f" {{text}}" for text in (where, *(f"loc({{name}})" for name in names)))
+    return next((f"input.mlir:{{n}}: {{row.strip()}}" for n, row in enumerate(ROWS, 1) if row.endswith(ends)), "")
 
 
 def report(diagnostic):
     if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
         failures.append(diagnostic.message)
     print(f"{{diagnostic.location}}: {{diagnostic.severity.name.lower()}}: {{diagnostic.message}}", file=sys.stderr)
+    if row := row_of(str(diagnostic.location)):
+        print(row, file=sys.stderr)
     for note in diagnostic.notes:
         print(f"{{note.location}}: note: {{note.message}}", file=sys.stderr)
     return True
@@ -52,7 +63,7 @@ context.emit_error_diagnostics = True
 handler = context.attach_diagnostic_handler(report)
 with context:
     try:
-        module = ir.Module.parse((HERE / "input.mlir").read_text())
+        module = ir.Module.parse(TEXT)
 {does}
     except (ir.MLIRError, ValueError) as error:
         if not failures:

@@ -28,7 +28,7 @@ def run(request: m.RunRequest, enter: Callable[[str, str], None]) -> RunReport:
     if info is None:
         hint = "a func.func with a body that is not private"
         return RunReport(False, "mlir", message=f"there is no function to run in the file: {hint}")
-    report = RunReport(False, "cpu", device_name("cpu"), info.name, info.examples[0].called(_values(request)))
+    report = RunReport(False, "cpu", device_name("cpu"), info.name, info.called(0, _values(request)))
     try:
         return _run(request, info, report, enter)
     except CompileError as error:

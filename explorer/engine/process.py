@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.engine.protocol import FrameReader, ProtocolError, encode
+from mytriton.checkout import environment
 
 _CHUNK = 1 << 16
 #: A child that prints faster than this many bytes a second is read no faster: the explorer has other things to do.
@@ -34,10 +35,7 @@ def default_command() -> tuple[str, ...]:
 
 
 def _environment() -> dict[str, str]:
-    env = dict(os.environ)
-    root = str(Path(__file__).parents[2])
-    if "site-packages" not in root:  # run from a checkout: the child must find the same one
-        env["PYTHONPATH"] = os.pathsep.join(filter(None, (root, env.get("PYTHONPATH"))))
+    env = environment()
     env["PYTHONSAFEPATH"] = "1"  # a file `json.py` in the user's directory is not for us
     return env
 

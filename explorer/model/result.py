@@ -220,6 +220,12 @@ class KernelInfo:
     tuned: tuple[str, ...] = ()
     configs: tuple[ConfigView, ...] = ()
 
+    def called(self, number: int, values: dict[str, Any]) -> str:
+        """The label of an example, called with those of these values that it takes."""
+        example = self.examples[number]
+        takes = {*example.values, *(p.name for p in self.params)}
+        return example.called({name: value for name, value in values.items() if name in takes})
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleInfo:

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO, Any
 
+from mytriton import checked
 from mytriton.backends.mlir.listing import Listings, link_lines
+from mytriton.checkout import environment
 from mytriton.diagnostics import Diagnostic
 from mytriton.mlir.module import Module, Run
 from mytriton.mlir.schedule import Transform
@@ -27,9 +29,11 @@ from mytriton.stage import Line, Stage
 _LAST_WORDS = 12
 
 
-def run(module: Module, pipeline: str | Sequence[Step | Transform], seconds: float | None = None) -> Run:
+def run(module: Module, pipeline: str | Sequence[str | Step | Transform], seconds: float | None = None) -> Run:
     """Run passes on a module in another process, which is ended after `seconds`. What is returned is what
     `module.run` returns, but complete; a stage the process died in is `crashed`, with its last words."""
+    checked.module(module, "mlir.isolated.run")
+    checked.seconds(seconds, "mlir.isolated.run")
     made = IsolatedRun(module.unit, pipeline, module.bytecode, seconds)
     made.run()
     return made
@@ -41,7 +45,7 @@ class IsolatedRun(Run):
     def __init__(
         self,
         unit: SourceUnit,
-        pipeline: str | Sequence[Step | Transform],
+        pipeline: str | Sequence[str | Step | Transform],
         given: bytes = b"",
         seconds: float | None = None,
     ) -> None:
@@ -89,7 +93,8 @@ def _listing(listings: Listings, code: bytes, source: Sequence[Line]) -> Callabl
 def _child() -> subprocess.Popen[bytes]:
     # Where standard error is a pipe, nothing of it is kept in the process (`run.native_stderr`), and so lost with it.
     pipe = subprocess.PIPE
-    return subprocess.Popen([sys.executable, "-m", "mytriton.mlir.child"], stdin=pipe, stdout=pipe, stderr=pipe)
+    command = [sys.executable, "-m", "mytriton.mlir.child"]
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment())
 
 
 def _listen(err: IO[bytes], words: bytearray) -> None:

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from mytriton import checked
 from mytriton.backends.mlir.run import native_stderr
-from mytriton.diagnostics import CompileError, Diagnostic, LaunchError, MytritonError
+from mytriton.diagnostics import CompileError, Diagnostic, LaunchError, MytritonError, OptionError
 from mytriton.mlir import memref
 from mytriton.mlir.module import Module, source_lines, span_of
 from mytriton.mlir.signature import ArrayType, NumberType, Signature, signatures
@@ -38,6 +40,9 @@ BUFFERS = (
     "canonicalize,cse"
 )
 
+#: How the functions begin that take descriptors by pointers.
+_INTERFACE = "_mlir_ciface_"
+
 
 def has_tensors(module: Module) -> bool:
     """Whether operations of a module are on tensors, or functions of it."""
@@ -45,15 +50,21 @@ def has_tensors(module: Module) -> bool:
         return "tensor<" in str(native)
 
 
-def jit(module: Module, pipeline: str = LOWERING, *, libraries: Sequence[str] = (), level: int = 3) -> Library:
+def jit(module: Module, pipeline: str = LOWERING, *, libraries: Sequence[str | Path] = (), level: int = 3) -> Library:
     """Lower a module by a pipeline and compile it at an optimization level of LLVM (0 to 3). `libraries` are paths of
     shared libraries that it calls. Raises `CompileError` with the pass that failed, `MytritonError` if operations are
     left that LLVM does not know."""
-    return Library(module, module.run(pipeline).result, libraries, level)
+    checked.module(module, "mlir.jit")
+    checked.expect(pipeline, str, "mlir.jit", "the text of a pipeline")
+    checked.expect_all(libraries, (str, Path), "mlir.jit", "a list of the paths of libraries")
+    if level not in range(4):
+        raise OptionError(f"level={level!r}: the optimization levels of LLVM are 0, 1, 2 and 3")
+    return Library(module, module.run(pipeline).result, [str(path) for path in libraries], level)
 
 
 class Library(Mapping[str, "Function"]):
-    """The compiled functions of a module, by name. Their code lives as long as any of them."""
+    """The compiled functions of a module, by name. Their code lives as long as any of them. `LaunchError` says why one
+    that is asked for cannot be called."""
 
     def __init__(
         self, module: Module, lowered: Module, libraries: Sequence[str] = (), level: int = 3, only: str = ""
@@ -61,7 +72,9 @@ class Library(Mapping[str, "Function"]):
         """`lowered` is what became of `module`, whose functions have their types from it; `only` names one of them."""
         from mlir.execution_engine import ExecutionEngine
 
-        found = signatures(module, only)
+        found, self._refused = signatures(module, only)
+        if self._refused and not found:
+            raise LaunchError(next(iter(self._refused.values())))
         error, self.lowered = "", lowered
         with lowered.native() as native:
             if rest := _not_lowered(native):
@@ -85,7 +98,12 @@ class Library(Mapping[str, "Function"]):
         try:
             return self._functions[name]
         except KeyError:
+            if name in self._refused:
+                raise LaunchError(self._refused[name]) from None
             raise KeyError(f"no function {name!r}; there are {', '.join(self._functions) or 'none'}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._functions
 
     def __iter__(self) -> Any:
         return iter(self._functions)
@@ -127,7 +145,9 @@ class Function:
         )
         entry, finish = self._entry, _finish(signature, returned, slots)
 
-        def call(_keep: Any = (self, args, every, held)) -> Any:
+        vars(packed)["needs"] = (self, args, every, held)  # what the pointers point to lives as long
+
+        def call() -> Any:
             entry(packed)
             return finish() if finish is not None else None
 
@@ -182,10 +202,15 @@ def _undefined(module: Module, missing: Mapping[str, str]) -> CompileError:
     hint = "give the path of the shared library that has it: jit(module, libraries=[...])"
     source = source_lines(module.unit.text)
     found = [
-        Diagnostic("MT608", f"`{name}` is declared, but nothing defines it", span_of(where, source), hint=hint)
+        Diagnostic("MT608", f"{_called(name)} is declared, but nothing defines it", span_of(where, source), hint=hint)
         for name, where in missing.items()
     ]
     return CompileError(found, (module.unit,))
+
+
+def _called(name: str) -> str:
+    plain = name.removeprefix(_INTERFACE)
+    return f"`{name}`" + (f", the C interface of `{plain}`," if plain != name else "")
 
 
 def _not_lowered(native: Any) -> list[str]:

@@ -16,9 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mytriton import checked
 from mytriton.backends.mlir.listing import Listings, link_lines, places
-from mytriton.backends.mlir.run import ModuleRun, mlir_available
-from mytriton.diagnostics import BackendUnavailable, Diagnostic
+from mytriton.backends.mlir.run import ModuleRun, mlir_available, native_stderr
+from mytriton.diagnostics import BackendUnavailable, Diagnostic, MytritonError
 from mytriton.mlir import assembler
 from mytriton.mlir.code import CODE, TO_BINARY, code
 from mytriton.mlir.passes import hint
@@ -32,6 +33,9 @@ from mytriton.stage import Compilation, Line, Stage
 from mytriton.target import Target
 
 _WORD = re.compile(r"[%@!#^]?[\w.$-]+")
+_NAME = re.compile(r'"([\w.$-]+)"')
+#: What parsers of pipelines and options begin with: places in a text that nobody wrote.
+_PARSER = re.compile(r"^(?:MLIR Textual PassPipeline Parser:\d+:\d+: error: |<Pass-Options-Parser>: )", re.MULTILINE)
 #: The first stages of a run; those of the passes follow.
 READ = ("source", "mlir/parse")
 
@@ -67,7 +71,7 @@ class Module:
         native.operation.write_bytecode(out)
         return Module(self.unit, out.getvalue())
 
-    def run(self, pipeline: str | Sequence[Step | Transform], schedule: Module | None = None) -> Run:
+    def run(self, pipeline: str | Sequence[str | Step | Transform], schedule: Module | None = None) -> Run:
         """Run passes one by one on this module, and the steps of a schedule; see `Run`."""
         return Run(self.unit, pipeline, self.bytecode, schedule)
 
@@ -95,10 +99,22 @@ class _Passes(ModuleRun):
             self.reported.append(("ERROR", problem[1], problem[0]))
         return problem is not None
 
-    def _place(self, where: str, message: str) -> str:
-        return assembler.place(message, self.bytecode, self.listings) or where
+    def _told(self, where: str, message: str) -> tuple[str, str]:
+        if message.startswith("operation being parsed with an unregistered dialect"):
+            return self._unregistered(where, message)
+        return assembler.place(message, self.bytecode, self.listings) or where, message
+
+    def _unregistered(self, where: str, message: str) -> tuple[str, str]:
+        """MLIR speaks of an option of its own tool, at the end of the name."""
+        for row, column in places(where, {}):
+            if names := [*_NAME.finditer(self.source[row - 1].text[: column - 1])]:
+                name = names[-1][1]
+                at = f'loc("-":{row}:{names[-1].start(1) + 1})'
+                return at, f"MLIR has no dialect `{name.partition('.')[0]}`, and so no operation '{name}'"
+        return where, message
 
     def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:
+        error = _PARSER.sub("", error)
         found = super()._failure(stage, error, errors)
         return replace(found, hint=hint(found.message, stage.partition("/")[2]))
 
@@ -132,7 +148,7 @@ class Run(Compilation):
     def __init__(
         self,
         unit: SourceUnit,
-        pipeline: str | Sequence[Step | Transform],
+        pipeline: str | Sequence[str | Step | Transform],
         given: bytes = b"",
         schedule: Module | None = None,
         code: bool = False,
@@ -143,8 +159,9 @@ class Run(Compilation):
         that is no list of passes, and `BackendUnavailable` without MLIR."""
         if reason := mlir_available():
             raise BackendUnavailable(reason)
-        parts = steps(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
+        parts = _steps(pipeline)
         if schedule is not None:
+            checked.module(schedule, "the schedule of a run")
             parts = expanded([step for step in parts if isinstance(step, Step)], schedule)
         self.steps: tuple[Step | Transform, ...] = parts
         self.given, self._bytecode = given, given
@@ -188,17 +205,43 @@ class Run(Compilation):
 
 
 def read(path: str | Path) -> Module:
-    """The module in a file, text or bytecode; raises `OSError`, or `CompileError` with the line at fault."""
+    """The module in a file, text or bytecode; raises `OSError`, `CompileError` with the line at fault, or
+    `MytritonError` for a file that is neither."""
+    checked.expect(path, (str, Path), "mlir.read", "the path of a file")
     path = Path(path)
     content = path.read_bytes()
     if content.startswith(b"ML\xefR"):
-        text = Listings().text(content)
-        return Module(SourceUnit(str(path), path.stem, 1, text), content)
-    return parse(content.decode(), str(path))
+        return _of_bytecode(path, content)
+    try:
+        return parse(content.decode(), str(path))
+    except UnicodeDecodeError as error:
+        raise MytritonError(f"{path} is neither MLIR as text (UTF-8) nor as bytecode: {error}") from None
+
+
+def _of_bytecode(path: Path, content: bytes) -> Module:
+    from mlir import ir
+
+    with native_stderr():
+        try:
+            text = Listings().text(content)
+        except (ir.MLIRError, ValueError) as error:
+            why = str(error).strip().splitlines()[-1].rpartition('"-":0:0: ')[2]
+        else:
+            return Module(SourceUnit(str(path), path.stem, 1, text), content)
+    raise MytritonError(f"{path} is no bytecode that this MLIR can read: {why}")
+
+
+def _steps(pipeline: str | Sequence[str | Step | Transform]) -> tuple[Step | Transform, ...]:
+    if isinstance(pipeline, str):
+        return steps(pipeline)
+    what = 'passes: "canonicalize,func.func(cse)", or a list of such texts and of steps'
+    checked.expect_all(pipeline, (str, Step, Transform), "a run", what)
+    return tuple(step for part in pipeline for step in (steps(part) if isinstance(part, str) else (part,)))
 
 
 def parse(text: str, path: str = "<text>") -> Module:
     """The module that a text describes; raises `CompileError` with the line at fault."""
+    checked.expect(text, str, "mlir.parse", "the text of a module")
     return Run(SourceUnit(path, Path(path).stem, 1, text), "").result
 
 
@@ -227,6 +270,8 @@ def source_lines(text: str) -> list[Line]:
 def span_of(where: str, source: Sequence[Line]) -> Span | None:
     """The word of the text with these rows that a location of MLIR names."""
     for row, column in places(where, {}):
+        if row < 1:  # what MLIR says of no place in particular
+            continue
         text = source[row - 1].text if row <= len(source) else ""
         word = _WORD.match(text, column - 1)
         return Span(row, column, row, word.end() + 1 if word else column + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mytriton import checked
 from mytriton.mlir.symbols import symbol
 from mytriton.records import dataclass
 
@@ -24,6 +25,7 @@ class Object:
 
 def objects(module: Module) -> list[Object]:
     """All objects, in order; none before `gpu-module-to-binary` has run."""
+    checked.module(module, "mlir.objects")
     with module.native() as native:
         return objects_of(native)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from mytriton import checked
 from mytriton.backends.mlir.listing import Listings, places
 from mytriton.diagnostics import MytritonError
 from mytriton.mlir.module import Module, Run
@@ -58,6 +59,7 @@ class Operation:
 
 def walk(module: Module) -> Iterator[Operation]:
     """Every operation below the module, outer before inner, in order."""
+    checked.module(module, "mlir.walk")
     with module.native() as native:
         yield from [*_walk(native.operation, ())]
 
@@ -171,6 +173,8 @@ def query(
     their rows are those of the kernel's file, of which `units` say where they stand by now. Raises `MytritonError` for
     a question that is none and a compilation without MLIR, and `CompileError` if it fails.
     """
+    checked.module(what, "mlir.query", (Compilation,), ", or a compilation")
+    checked.expect(question, str, "mlir.query", "a question as a text")
     if question in QUERIES:
         wanted = QUERIES[question][1]
     elif "." in question or "*" in question:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
-from mytriton import reruns
+from mytriton import checked, reruns
 from mytriton.backends.mlir.listing import Listings, module_text
 from mytriton.mlir.code import TO_BINARY
 from mytriton.mlir.module import READ, Run
@@ -21,6 +21,7 @@ Script: TypeAlias = Callable[[str], str]
 def reproducer(run: Run, stage: str | None = None, error: str = "") -> Reproducer:
     """A reproducer of `stage` (parsing, a pass, a step of a schedule, or code), or of the one that failed; `error` is
     what it is to reproduce, if the run did not get to it. Raises `NoReproducer` if there is none."""
+    checked.expect(run, Run, "mlir.reproducer", "a run, which module.run(...) makes")
     failed = run.failed
     name = stage or (failed.name if failed is not None else "")
     known = run.planned[len(READ) - 1 :]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mytriton import checked
 from mytriton.backends.mlir.run import native_stderr
 from mytriton.diagnostics import CompileError, Diagnostic, MytritonError
 from mytriton.mlir.symbols import symbol
@@ -98,6 +99,8 @@ def expanded(passes: Sequence[Step], schedule: Module) -> tuple[Step | Transform
 def apply(module: Module, schedule: Module, sequence: str = MAIN) -> Module:
     """The module as a named sequence of a schedule leaves it. Raises `MytritonError` if there is no such sequence, and
     `CompileError` with the line of the module, or of the schedule, where a transformation cannot be done."""
+    checked.module(module, "mlir.apply")
+    checked.module(schedule, "mlir.apply")
     with module.native() as native:
         try:
             _apply(native, schedule, sequence)

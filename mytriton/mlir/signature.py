@@ -95,7 +95,11 @@ class NumberType:
                 raise OverflowError(f"{value} does not fit")
             raw = (value % (1 << bits)).to_bytes(dtype.itemsize, "little")
         else:
-            raw = array.astype(dtype).tobytes()
+            with np.errstate(over="ignore"):
+                made = array.astype(dtype)
+            if np.isfinite(array) and not np.isfinite(made.astype(np.float64)):
+                raise OverflowError(f"{number} does not fit")
+            raw = made.tobytes()
         return ctypes.c_uint64(int.from_bytes(raw, "little"))
 
     def unpacked(self, memory: Any) -> Any:
@@ -119,12 +123,11 @@ class Signature:
     result: Type | None
 
 
-def signatures(module: Module, only: str = "") -> dict[str, Signature]:
-    """Those of the functions that have a body and are not private, or of one alone; raises `MytritonError` for a type
-    that no argument here can be."""
-    from mlir import ir
-
+def signatures(module: Module, only: str = "") -> tuple[dict[str, Signature], dict[str, str]]:
+    """Those of the functions that have a body and are not private, or of one alone; and of those that cannot be called,
+    as no argument here can be of a type of theirs, why."""
     found: dict[str, Signature] = {}
+    refused: dict[str, str] = {}
     with module.native() as native:
         for view in native.body.operations:
             op = view.operation
@@ -135,14 +138,24 @@ def signatures(module: Module, only: str = "") -> dict[str, Signature]:
             name = symbol(op)
             if only not in ("", name):
                 continue
-            type_ = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
-            results = [_type(t, f"result of `{name}`") for t in type_.results]
-            if len(results) > 1:
-                raise MytritonError(f"`{name}` returns {len(results)} values; return one, and write others to memrefs")
-            given = enumerate(zip(type_.inputs, op.regions[0].blocks[0].arguments, strict=True))
-            arguments = tuple(_type(t, f"argument {i} of `{name}`", _may_write(value)) for i, (t, value) in given)
-            found[name] = Signature(name, arguments, results[0] if results else None)
-    return found
+            try:
+                found[name] = _signature(name, op)
+            except MytritonError as error:
+                refused[name] = str(error)
+    return found, refused
+
+
+def _signature(name: str, op: Any) -> Signature:
+    """That of a native function; raises `MytritonError` for a type that no argument here can be."""
+    from mlir import ir
+
+    type_ = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+    results = [_type(t, f"result of `{name}`") for t in type_.results]
+    if len(results) > 1:
+        raise MytritonError(f"`{name}` returns {len(results)} values; return one, and write others to memrefs")
+    given = enumerate(zip(type_.inputs, op.regions[0].blocks[0].arguments, strict=True))
+    arguments = tuple(_type(t, f"argument {i} of `{name}`", _may_write(value)) for i, (t, value) in given)
+    return Signature(name, arguments, results[0] if results else None)
 
 
 def _type(native: Any, where: str, written: bool = True) -> Type:

@@ -56,15 +56,29 @@ def arguments(signature: Signature, names: Sequence[str], values: Mapping[str, A
     made: list[Any] = []
     for name, type_ in zip(names, signature.arguments, strict=True):
         if isinstance(type_, ArrayType):
-            made.append(_array(type_, int(values.get("size", SIZE)), random))
+            made.append(_array(type_, _size(values), random))
         else:
             default = True if type_.text == "i1" else FLOAT if "f" in type_.text else INTEGER
             made.append(values.get(name, default))
     return made
 
 
+def _size(values: Mapping[str, Any]) -> int:
+    size = values.get("size", SIZE)
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise LaunchError(f"size={size!r}: the open extents of arrays are a whole number from 1 on")
+    return size
+
+
 def _array(type_: ArrayType, size: int, random: np.random.Generator) -> np.ndarray[Any, Any]:
     shape = tuple(size if extent is None else extent for extent in type_.shape)
+    try:
+        return _filled(type_, shape, random)
+    except (MemoryError, ValueError) as error:  # which NumPy says of more than there can be
+        raise LaunchError(f"an array of {type_} with size={size} is too large: {error}") from None
+
+
+def _filled(type_: ArrayType, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray[Any, Any]:
     if type_.dtype.kind in "iub":  # small: they may be indices, of the same extents
         most = max(1, min(2 if type_.dtype.kind == "b" else 8, *shape, 8))
         return random.integers(0, most, shape).astype(type_.dtype)
@@ -77,7 +91,9 @@ class Caller:
     def __init__(self, module: Module, function: str, names: Sequence[str]) -> None:
         """`names` are those of the arguments. Raises `MytritonError` for a function that cannot be called."""
         self._buffers = on_buffers(module, function)
-        found = signatures(self._buffers, function)
+        found, refused = signatures(self._buffers, function)
+        if function in refused:
+            raise LaunchError(refused[function])
         if function not in found:
             raise LaunchError(f"there is no function `{function}` with a body that is not private")
         self.signature = found[function]

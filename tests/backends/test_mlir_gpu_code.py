@@ -11,6 +11,7 @@ from mytriton.backends.mlir.emit import emit
 from mytriton.backends.mlir.names import GENERATED
 from mytriton.backends.mlir.run import ModuleRun
 from mytriton.backends.nvidia.nvjitlink import link
+from mytriton.mlir.objects import objects_of
 from mytriton.target import Target
 from tests.backends.gpu_programs import programs
 from tests.backends.mlir_support import ptx_of
@@ -32,7 +33,8 @@ def test_every_program_becomes_ptx_and_code_without_local_memory(chip: str, abi:
         assert stage.ok, (stage.name, stage.diagnostics)
         if stage.name == "mlir/debug-info":
             assert "unrealized_conversion_cast" not in stage.text
-    ptx = re.sub(r"\\09", "\t", re.sub(r"\\0A", "\n", stage.text))
+    with run.context:
+        ptx = objects_of(run.module)[0].code.decode()
     entries = ptx.split(".visible .entry ")[1:]
     assert len(entries) == len(lines)
     # Only what is printed lies in memory, where `vprintf` finds it.

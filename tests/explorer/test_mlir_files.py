@@ -130,6 +130,13 @@ def test_questions_about_kernels(capsys: pytest.CaptureFixture[str], folder: Pat
         (["saxpy.mlir", "--num-warps", "2"], "--num-warps is about kernels, which an MLIR module has none of"),
         (["saxpy.mlir", "--backend", "cpu"], "--backend cpu: an MLIR module goes through --pipeline"),
         (["empty.mlir", "--check"], "empty.mlir has no function to check: a func.func with a body, not private"),
+        (["saxpy.mlir", "--check", "-D", "nope=1"], "there is no argument 'nope'; there are size, a, j"),
+        (["saxpy.mlir", "--check", "-D", "x=1"], "-D x: `x` is an array, which is made; -D size=N says how long"),
+        (
+            ["saxpy.mlir", "--check", "-D", "size=0"],
+            "-D size=0: the open extents of arrays are a whole number from 1 on",
+        ),
+        (["saxpy.mlir", "--check", "-D", "size=1.5"], "-D size=1.5: the open extents of arrays are"),
         (["saxpy.mlir", "--schedule", "schedul.mlir"], "schedul.mlir does not exist; did you mean schedule.mlir?"),
     ],
 )
@@ -171,6 +178,43 @@ def test_a_run_compares_with_the_module_without_the_passes() -> None:
         ("mlir/transform.affine.simplify_bounded_affine_ops", False),
     ]
     assert located.steps[-1].text.startswith("x: 2 of 8 differ, the first at [6]: ")
+
+
+#: Functions that end the process they run in.
+DEADLY = """\
+func.func @far(%x: memref<?xf32>) {
+  %far = arith.constant 100000000000 : index
+  %c = arith.constant 1.0 : f32
+  memref.store %c, %x[%far] : memref<?xf32>
+  return
+}
+func.func @never(%a: i32) -> i32 {
+  %no = arith.constant false
+  cf.assert %no, "never"
+  return %a : i32
+}
+func.func @far_too_long(%x: memref<?xf32>) {
+  return
+}
+"""
+
+
+def test_functions_that_end_their_process(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    Path("deadly.mlir").write_text(DEADLY)
+    assert main(["deadly.mlir", "--check", "-D", "size=100000000000"]) == 1
+    said = capsys.readouterr()
+    far, never, long = said.out.splitlines()
+    size = "size=100000000000"
+    assert "is too large" in far
+    assert never == "FAIL  never  never(a=2)  mlir  killed by SIGABRT while running never without the passes"
+    assert long.startswith(
+        f"FAIL  far_too_long  far_too_long({size})  cpu  an array of memref<?xf32> with {size} is too large"
+    )
+    assert said.err == "never\n"
+    assert main(["deadly.mlir", "--check", "--kernel", "far", "-D", "size=100"]) == 1
+    said = capsys.readouterr()
+    assert said.out == "FAIL  far  far(size=100)  mlir  killed by SIGSEGV while running far without the passes\n"
+    assert said.err == "", "nothing of our own code"
 
 
 KERNEL = """\

@@ -17,6 +17,15 @@ _PLACE = re.compile(r'"-":(\d+):(\d+)')
 _REFERENCE = re.compile(r"#loc\d*")
 
 
+#: Device code in a row of a listing, escaped: a kernel's fills many screens.
+_OBJECT = re.compile(r'"((?:[^"\\]|\\.){200,})"')
+
+
+def _size(found: re.Match[str]) -> str:
+    count = len(re.sub(r"\\[0-9A-F]{2}|\\.", ".", found[1]))
+    return f'"... {count:,} bytes"'
+
+
 class Listings:
     """Prints the modules of one run from their bytecode.
 
@@ -60,6 +69,8 @@ def link_lines(text: str, source: Sequence[Line]) -> list[Line]:
     lines: list[Line] = []
     for row, where, opened in rows:
         made_of = origin(where, aliases, source) if where else None
+        if row.lstrip().startswith("gpu.binary"):
+            row = _OBJECT.sub(_size, row)
         lines.append(_linked(row, made_of))
         for index in opened:
             lines[index] = _linked(lines[index].text, made_of)

@@ -201,7 +201,7 @@ class ModuleRun:
                 action()
             except (ir.MLIRError, ValueError) as raised:  # ValueError: a pipeline that does not parse
                 error = str(raised)
-        self.reported[:] = [(severity, self._place(where, said), said) for severity, where, said in self.reported]
+        self.reported[:] = [(severity, *self._told(where, said)) for severity, where, said in self.reported]
         errors = [r for r in self.reported if r[0] == "ERROR"]
         self.failed = bool(error or errors)
         found = [self._warning(stage.name, *r) for r in self.reported if r[0] == "WARNING"]
@@ -227,9 +227,9 @@ class ModuleRun:
         """Whether a pass must not run; why not is then reported."""
         return False
 
-    def _place(self, where: str, message: str) -> str:
-        """The location of what a message is about, reported at `where`."""
-        return where
+    def _told(self, where: str, message: str) -> tuple[str, str]:
+        """The location of what a message is about, reported at `where`, and what to say."""
+        return where, message
 
     def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:
         text = "\n".join(message for _, _, message in errors) or error
