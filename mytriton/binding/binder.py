@@ -1,7 +1,7 @@
 """Launching again what was launched before, with as little on the host as Python allows: by code that is made for one
 form of call, that is for so many arguments of these types with these keywords.
 
-It looks up what was launched by what is compiled for, packs the parameters and calls the driver. Whatever it has not
+It looks up what was launched by what is compiled for, packs the parameters and launches. Whatever it has not
 seen goes the long way, as does whatever may be wrong: there all checks and messages are. What it tells apart is finer
 than what `repeat` does (tests/backends/test_binder.py).
 """

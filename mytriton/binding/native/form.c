@@ -15,8 +15,8 @@ static PyObject *form_vectorcall(PyObject *self, PyObject *const *args, size_t f
     Form *form = (Form *)self;
     Py_ssize_t given = PyVectorcall_NARGS(flags), named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
     int other = given != 1 + form->positional || given + named != 1 + form->count;
-    for (Py_ssize_t i = 0; !other && i < named; i++) /* names in code are interned */
-        other = PyTuple_GET_ITEM(keywords, i) != PyTuple_GET_ITEM(form->keywords, i);
+    for (Py_ssize_t i = 0; !other && i < named; i++) /* names in code are interned, others are compared */
+        other = PyUnicode_Compare(PyTuple_GET_ITEM(keywords, i), PyTuple_GET_ITEM(form->keywords, i)) != 0;
     for (Py_ssize_t i = 0; !other && i < form->count; i++)
         other = Py_TYPE(args[1 + i]) != form->types[i];
     if (other)
