@@ -1,4 +1,5 @@
-"""The listing of a laid-out program: each layout in words and as bit lists, then the items with their operations."""
+"""The listing of a laid-out program: each layout in words and as bit lists, rings of buffers in shared memory, then the
+items with their operations."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from mytriton.ir.ops.control import terminator
 from mytriton.ir.printer import Printer
 from mytriton.layout.dots import dot_plan
 from mytriton.layout.layout import Layout
+from mytriton.layout.memory_words import about, ring_lines
 from mytriton.layout.ops import Convert, Finish
 from mytriton.layout.program import Exchange, Exchanged, Item, LaidOut, Nested, Segment
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
@@ -56,6 +58,7 @@ class _Listing:
     def lines(self) -> list[Line]:
         for layout, name in self._names.items():
             self._lines += [Line(f"{name} = {layout}"), Line(f"  {describe(layout)}")]
+        self._lines += map(Line, ring_lines(self._laid_out.func))
         self._items(self._laid_out.items, "")
         return self._lines
 
@@ -72,13 +75,14 @@ class _Listing:
                     if not op.inline:
                         self._op(op, self._printer.op(op), f"{indent}  ")
             elif isinstance(item, Exchange):
-                self._op(item.op, self._exchange(item.op), indent)
+                self._op(item.op, self._exchange(item.op), indent, about(item, self._laid_out.layouts))
             else:
                 self._nested(item, indent)
 
-    def _op(self, op: Op, text: str, indent: str) -> None:
+    def _op(self, op: Op, text: str, indent: str, about: str = "") -> None:
         names = [self._names[layout] for v in op.results if (layout := self._laid_out.layouts[v]).shape]
-        self._lines.append(Line(f"{indent}{' '.join([text, *dict.fromkeys(names)])}", op.span, self._printer.ids(op)))
+        text = f"{indent}{' '.join([text, *dict.fromkeys(names)])}{about}"
+        self._lines.append(Line(text, op.span, self._printer.ids(op)))
 
     def _header(self, segment: Segment) -> str:
         if segment.layout is None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from mytriton.backends.cuda.emit import emit
 from mytriton.ir import ops
 from mytriton.ir.builder import parameter
 from mytriton.ir.core import Value
 from mytriton.layout.assign import lay_out
 from mytriton.layout.printer import layout_lines
+from mytriton.layout.staging import AsyncCopy
 from mytriton.stage import Line
 from mytriton.target import Target
 from mytriton.types import i32
+from tests import feature_kernels_pipelines as pipelines
 from tests.ir.kernels import at, pointer
 from tests.layout.tiles import Tiles
+from tests.stage_runs import optimized
 
 
 def lines() -> list[Line]:
@@ -52,7 +56,8 @@ def test_exchanges_and_nested_items() -> None:
         "  %25 = sum of %10 along axis 0 across 4 registers : vector<8x64 x i32> #b8x64",
         "  %26 = sum of %25 along axis 0 across 2 lanes : vector<4x64 x i32> #b4x64",
         "  barrier",
-        "  %27 = sum of %26 along axis 0 across 4 warps : vector<1x64 x i32> #b1x64",
+        "  %27 = sum of %26 along axis 0 across 4 warps : vector<1x64 x i32> #b1x64"
+        "  // bytes 0 to 1023, a barrier inside",
         "  for each of 4 registers of #b64, keeping %14:",
         "    %13 = reshape %27 {shape=(64,)} : vector<64 x i32> #b64",
         "    %14 = add %12, %13 : vector<64 x i32> #b64",
@@ -73,7 +78,8 @@ def test_exchanges_and_nested_items() -> None:
         "for each of 16 registers of #b64x32, keeping %22:",
         "  %22 = trans %10 {order=(1, 0)} : vector<64x32 x i32> #b64x32",
         "barrier",
-        "%28 = convert %22 through shared memory : vector<64x32 x i32> #b64x32 -> #b64x32.2",
+        "%28 = convert %22 through shared memory : vector<64x32 x i32> #b64x32 -> #b64x32.2"
+        "  // bytes 0 to 8191, swizzled, a barrier inside",
         "for each of 16 registers of #b64x32.2:",
         "  %23 = reshape %8 {shape=(64, 32)} : vector<64x32 x i32> #b64x32.2",
         "  %24 = addptr out, %23 : vector<64x32 x ptr<i32>> #b64x32.2",
@@ -131,3 +137,23 @@ def test_the_log_says_what_was_done_and_why() -> None:
         "`store %30, %29`",
         "a reduction or a barrier of the author's orders the accesses before and after it",
     ]
+
+
+def test_rings_of_buffers_are_told_and_every_barrier() -> None:
+    """What a listing says of shared memory holds of the CUDA C++ that is made of it."""
+    example = pipelines.tiled_kernel.examples[5].build()  # float32, in three buffers
+    prepared = pipelines.tiled_kernel.prepare(example.grid, **example.args, backend="interp")
+    target = Target(chip="sm_80", num_warps=2, num_stages=3)
+    laid_out = lay_out(optimized(prepared.compilation), target)
+    texts = [line.text.strip() for line in layout_lines(laid_out)]
+    rings = {op.ring.number: op.ring for op in laid_out.func.walk() if isinstance(op, AsyncCopy)}
+    for number, ring in rings.items():
+        at = texts.index(f"ring #{number} = 3 buffers of {ring.bytes} bytes for {ring.type}")
+        starts = [ring.start + i * ring.bytes for i in range(3)]
+        assert texts[at + 1].startswith(f"at bytes {', '.join(map(str, starts))} of shared memory, ")
+        assert ("swizzled: pieces of 16 bytes" in texts[at + 1]) == any(e.bit_count() > 1 for e in ring.slot)
+    assert len(rings) == 2
+    told = sum(text == "barrier" for text in texts) + sum(text.endswith("barrier") for text in texts if "//" in text)
+    told += sum(text.endswith("a barrier inside") for text in texts)
+    cuda = "\n".join(line.text for line in emit(laid_out, target))
+    assert told == cuda.count("__syncthreads();") > 0
