@@ -7,10 +7,12 @@ from textwrap import wrap
 from explorer.actions import ACTIONS, MOVES, Action, shown_keys
 from explorer.model.panes import TITLES
 from explorer.screens.notation import GENERAL, NOTATION, PANES
+from explorer.screens.words import KINDS, WORDS, of_line
 
 
-def help_lines(pane: str, width: int = 1000) -> list[str]:
-    """The lines of the help screen, folded to `width` columns."""
+def help_lines(pane: str, width: int = 1000, stage: str = "", line: str = "") -> list[str]:
+    """The lines of the help screen, folded to `width` columns: of a `stage` whose words are explained first those of
+    `line`, where the cursor is."""
 
     def rows(text: str, hanging: int = 2) -> list[str]:
         return wrap(text, max(20, width), subsequent_indent=" " * hanging)
@@ -28,6 +30,11 @@ def help_lines(pane: str, width: int = 1000) -> list[str]:
         return [row for a in actions for row in rows(f"  {shown_keys(a) or 'in ctrl+p':<17} {a.help}", 20)]
 
     lines = [f"This pane: {TITLES.get(pane, pane)}", *rows(f"  {PANES.get(pane, '')}"), ""]
+    here_now = of_line(stage, line)
+    if here_now:
+        lines += ["In the line under the cursor", *signs(tuple((w.words, w.meaning) for w in here_now)), ""]
+    if stage in WORDS:
+        lines += [f"The words of {KINDS[stage]}", *signs(tuple((w.words, w.meaning) for w in WORDS[stage])), ""]
     if pane in NOTATION:
         lines += ["How to read it", *signs(NOTATION[pane]), ""]
     here = [a for a in ACTIONS if a.scope == ("editor" if pane == "source" else "listing")]

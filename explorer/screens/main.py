@@ -9,6 +9,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from explorer.actions import ACTIONS, Action
+from explorer.model import panes
 from explorer.screens.appearance import Appearance
 from explorer.screens.arranging import Arranging
 from explorer.screens.benching import Benching
@@ -73,7 +74,12 @@ class MainScreen(
         """Show the keys."""
         from explorer.screens.help import help_lines
 
-        self.show_text("Help", partial(help_lines, self.focused_pane.name or "source"))
+        pane = self.focused_pane
+        name, stage, line = pane.name or "source", "", ""
+        if isinstance(pane.body, CodeView):
+            stage = (panes.chosen_stage(self.session, name, self.chosen) or "").split("/")[0]
+            line = pane.body.lines[pane.body.cursor] if pane.body.lines else ""
+        self.show_text("Help", partial(help_lines, name, stage=stage, line=line))
 
     def action_info(self) -> None:
         """Show versions, device, skipped stages and the children's output."""

@@ -47,8 +47,6 @@ NOTATION: dict[str, Signs] = {
         ("store p, value, mask", "writes; it gives no value"),
         ("addptr x, %3", "addresses: x plus %3 elements"),
         ("for %4 = a to b step c", "a loop; `with %5 = v` is carried from trip to trip, yield gives its next value"),
-        ("#b256 = layout<...>", "which register, lane and warp holds which element (in layout)"),
-        ("for each of 2 registers", "done for every register of a thread that the layout has (in layout)"),
         *_STORY,
     ),
     "cuda": (
@@ -64,13 +62,9 @@ NOTATION: dict[str, Signs] = {
         *_STORY,
     ),
     "asm": (
-        ("PTX", "%r 32 bits, %rd 64 bits, %f f32, %p a predicate; @%p1 makes an instruction conditional"),
-        ("ld.global.v4.f32", "a load from global memory of four values at once"),
-        ("[01---- r2 w3 y s05]", "SASS waits for barriers 0 and 1; sets 2 when its operands are read and 3 when its "
-         "result is there; y: another warp may go first; and it stalls 5 cycles"),
-        ("R0 P0 UR4 RZ PT", "registers, predicates, registers of the whole warp, always zero, always true"),
-        ("c[0x0][0x210]", "constant memory: the kernel's parameters"),
-        (".reuse", "the operand is kept for the next instruction"),
+        ("PTX, SASS", "their words are explained above, those of the line under the cursor first, while one is shown"),
+        ("llvm", "LLVM IR: %3 is a value, made once; @f a function; !dbg the line that it came from"),
+        ("asm", "host assembly: the destination comes last (AT&T), %zmm0 holds 16 f32, k1 a mask, $ is a number"),
         *_STORY,
     ),
     "stages": (

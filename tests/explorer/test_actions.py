@@ -14,6 +14,7 @@ from explorer.model.panes import TITLES
 from explorer.screens.help import help_lines
 from explorer.screens.main import MainScreen
 from explorer.screens.notation import PANES
+from explorer.screens.words import KINDS, of_line
 from explorer.widgets.code_view import CodeView
 from tests.explorer.explorer_support import explorer
 
@@ -97,12 +98,40 @@ def test_the_help_begins_with_the_pane_in_focus_and_has_every_key_once(pane: str
     assert any("Find text in the listing" in line for line in own) == (pane != "source")
 
 
+#: Lines of laid-out programs, PTX and SASS, and the words that are explained of them.
+EXPLAINED = (
+    ("layout", "ring #0 = 3 buffers of 16384 bytes for vector<128x64 x f16>", "ring"),
+    ("layout", "  at bytes 0, 8192 of shared memory, swizzled: pieces, slot=[1, 2, 4, 72]", "swizzled, slot"),
+    ("layout", "  async_copy %49, 0 {ring=#0 of 3, width=8}", "ring, async_copy"),
+    ("layout", "  %9 = dot %1, %2, %8 {staged=both, instruction=m64n128k16, begun=True}", "staged, instruction, begun"),
+    ("layout", "%4 = finish %9 : vector<128x128 x f32> #b128x128", "#b256 = layout<...>, finish"),
+    ("ptx", "@%p1 bra $L__BB0_2;", "%r1 %rd1 %f1 %h1 %p1, @%p1 @!%p1, bra ret"),
+    ("ptx", "\tldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1}, [%r5];", "%r1 %rd1 %f1 %h1 %p1, ldmatrix"),
+    ("ptx", "\tcp.async.wait_group 1;", "cp.async, cp.async.wait_group"),
+    ("ptx", "\twgmma.commit_group.sync.aligned;", "wgmma.commit_group"),
+    ("sass", "/*02d0*/ [------ r- w- - s01] @!PT LDS RZ, [RZ] ;", "[01---- r2 w3 y s05], @P0 @!P0, R0 RZ, LDS STS"),
+    ("sass", "LDSM.16.M88.4 R4, [R2+UR4] ;", "R0 RZ, UR4 URZ, LDSM"),
+    ("sass", "WARPGROUP.DEPBAR.LE gsb0, 0x0 ;", "gsb0, WARPGROUP"),
+    ("sass", "HGMMA.64x128x16.F32 R24, gdesc[UR8].tnspB, R24 ;",
+     "R0 RZ, UR4 URZ, desc[UR4][R2.64], HGMMA IGMMA QGMMA"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("stage", "line", "words"), EXPLAINED)
+def test_the_words_of_a_line_are_explained(stage: str, line: str, words: str) -> None:
+    assert ", ".join(word.words for word in of_line(stage, line)) == words
+    lines = help_lines("ssa", stage=stage, line=line)
+    assert 0 < lines.index("In the line under the cursor") < lines.index(f"The words of {KINDS[stage]}")
+    assert "In the line under the cursor" not in help_lines("ssa", stage="opt", line=line)
+
+
 async def test_the_help_can_be_searched(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py", (80, 24)) as e:
         await e.press("escape", "6", "question_mark")
         view = e.app.screen.query_one(CodeView)
         assert view.lines[0] == "This pane: PTX / SASS"
-        assert "it stalls 5 cycles" in " ".join(" ".join(view.lines[:20]).split())
+        assert "In the line under the cursor" in view.lines[:8]
+        assert any("ld.global st.global" in line for line in view.lines[:12]), "it is `ld.global.f32 %f1, [%rd1];`"
         await e.press("slash", *"stage", "enter")
         first = view.cursor
         assert "stage" in view.lines[first].lower()
