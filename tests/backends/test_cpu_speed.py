@@ -11,7 +11,7 @@ import pytest
 import mytriton as triton
 import mytriton.language as tl
 from examples.kernels.softmax import online_softmax_kernel, softmax_kernel
-from mytriton.backends.cpu import library, whole
+from mytriton.backends.cpu import library, past, whole
 from tests.running import runner
 
 
@@ -20,6 +20,7 @@ def streaming(monkeypatch: pytest.MonkeyPatch) -> None:
     """The least launch stores past the caches."""
     runner("cpu")
     monkeypatch.setattr(whole, "_MANY", 1)
+    monkeypatch.setattr(past, "_LONG", 1)
 
 
 def anew(kernel: triton.JITFunction) -> triton.JITFunction:
@@ -76,17 +77,17 @@ def doubled_kernel(x, out, first, n, WAY: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize(
-    ("way", "dtype", "past"),
+    ("way", "dtype", "streams"),
     [
         ("mirrored", np.float64, True),
-        ("mirrored", np.int8, False),
+        ("mirrored", np.int8, True),
         ("ordered", np.float32, True),
         ("ordered", np.float16, True),
         ("not ordered", np.float32, False),
         ("same place", np.float32, False),
     ],
 )
-def test_masks_of_whole_blocks(streaming: None, way: str, dtype: type, past: bool) -> None:
+def test_masks_of_whole_blocks(streaming: None, way: str, dtype: type, streams: bool) -> None:
     x = (np.arange(256) % 60).astype(dtype)
     kernel = anew(doubled_kernel)
     for first, n in ((0, 256), (1, 256), (0, 255), (70, 190), (64, 128), (300, 10)):
@@ -99,7 +100,7 @@ def test_masks_of_whole_blocks(streaming: None, way: str, dtype: type, past: boo
         for k in places:
             before[k % 64 if way == "same place" else k] = x[k] * 2
         np.testing.assert_array_equal(out, before)
-    assert ("nontemporal" in text(launch)) == past
+    assert ("nontemporal" in text(launch)) == streams
 
 
 @pytest.mark.parametrize("first", [2**31 - 100, -(2**31)])

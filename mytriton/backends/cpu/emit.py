@@ -84,6 +84,10 @@ EXTRA = (
 ANNOTATION = "#as_written = #llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>"
 
 
+#: Loops that only load and keep a row stay loops: a call of `memcpy` for a row that begins within a cache line took
+#: twice as long.
+NO_COPIES = "no-builtin-memcpy"
+
 #: For guessing whether a launch is worth several threads.
 _USUAL_TRIPS = 16
 
@@ -149,7 +153,9 @@ class _Emitter:
         params = [*map(self._scalars.parameter, self.func.params), *EXTRA, *self._effects.parameters]
         text.write(ANNOTATION)
         name = symbol(self.func.name)
-        attributes = ["noimplicitfloat"] if any(isinstance(op, ops.While) for op in self.func.walk()) else []
+        attributes = [NO_COPIES]
+        if any(isinstance(op, ops.While) for op in self.func.walk()):
+            attributes.append("noimplicitfloat")
         if self._effects.assertions:
             inner = symbol(self.func.name, "checked")
             self._effects.entry(name, inner, params)

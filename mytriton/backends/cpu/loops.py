@@ -11,6 +11,7 @@ from mytriton.backends.cpu.elements import Elements
 from mytriton.backends.cpu.elementwise import elementwise, pointee
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
 from mytriton.backends.cpu.library import divide_function, vector_function_name
+from mytriton.backends.cpu.past import row_address, write_past
 from mytriton.backends.cpu.places import Positions, held_type, slot
 from mytriton.backends.cpu.plan import Move, Plan, is_spread_scalar
 from mytriton.backends.cpu.scalars import ScalarWriter
@@ -70,6 +71,10 @@ class LoopWriter:
                 elif isinstance(op, ops.Assert):
                     effects.assert_chunk(op, self.vectors(op.operands)[0], self.width)
             self._keep(members)
+        for op in members:
+            if isinstance(op, ops.Store) and self._whole:
+                self.text.at(op)
+                write_past(self.text, self.plan, op, self.addresses[op.pointer])
 
     def _row_size(self) -> int:
         """The elements of a row if blocks of several axes are accessed and rows have several chunks; else 0."""
@@ -216,7 +221,10 @@ class LoopWriter:
         wanted += [] if vector else [op.pointer]
         wanted += [] if mask_value is None else [mask_value]
         names = dict(zip(wanted, self.vectors(wanted), strict=True))
-        where = self._address(op.pointer, element) if vector else names[op.pointer]
+        if isinstance(op, ops.Store) and self._whole:
+            where = self._chunk(row_address(self.text, self.plan, op), element)
+        else:
+            where = self._address(op.pointer, element) if vector else names[op.pointer]
         self.text.at(op)
         mask = names[mask_value] if mask_value is not None else ""
         if isinstance(op, ops.Load):
@@ -225,14 +233,18 @@ class LoopWriter:
             self._memory.load(op, result, where, mask, other, vector)
         else:
             stem = f"{self.text.name(op.value)}.store_{self.plan.order[op]}"
-            self._memory.store(where, names[op.value], mask, element, vector, stem, self._whole)
+            self._memory.store(where, names[op.value], mask, element, vector, stem)
 
     def _address(self, pointer: Value, element: ScalarType) -> str:
         """The address of the current chunk of a contiguous block of pointers."""
         address = self.addresses.get(pointer)
         if address is None:
             return self.elements.get(pointer)
-        where = f"{self.text.name(pointer)}.chunk"
+        return self._chunk(address, element, self.text.name(pointer))
+
+    def _chunk(self, address: str, element: ScalarType, stem: str = "") -> str:
+        """The address of the current chunk of what begins at an address, named by `stem`, or by that."""
+        where = f"{stem or address}.chunk"
         if self.text.once(where):
             types = f"({POINTER}, i32) -> {POINTER}, {memory_type(element).signless}"
             self.text.write(f"{where} = llvm.getelementptr {address}[%chunk.i] : {types}")

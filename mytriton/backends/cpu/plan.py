@@ -108,6 +108,7 @@ class Plan:
     slots      the byte offsets at which values are kept, and what operations need for themselves
     rows       how the rows are kept of values that are not kept one row after the other
     ahead      what each run, by the number of its first loop, is to fetch for the next program or trip
+    past       the stores that may go past the caches
     in_place   loaded values that are kept only if they cannot be read where they are loaded from
     order      the position of each operation in the function
     """
@@ -120,6 +121,7 @@ class Plan:
     scratch_bytes: int
     rows: Mapping[Value, Rows]
     ahead: Mapping[int, Sequence[Load]]
+    past: Collection[Store]
     in_place: Collection[Value]
     groups: Mapping[Value, Groups]
     definitions: Mapping[Value, Op]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.access import Groups, element_groups
 from mytriton.backends.cpu.ahead import fetched_ahead
+from mytriton.backends.cpu.past import stores_past
 from mytriton.backends.cpu.plan import (
     OUTSIDE,
     Loop,
@@ -34,9 +35,7 @@ from mytriton.types import BlockType, shape_of
 
 def make_plan(func: Func) -> Plan:
     """Cut a function into loops."""
-    planner = _Planner(func)
-    planner.block(func.body)
-    return planner.plan()
+    return _Planner(func).plan(func)
 
 
 class _Planner:
@@ -60,15 +59,13 @@ class _Planner:
         self._here: set[Value] = set()  # what the current block makes
         self._products = Products(func, self.lives)
 
-    def plan(self) -> Plan:
-        """The plan of all that was given to `block`."""
-        ahead = fetched_ahead(self.steps.values(), self.loops, self.groups)
-        for op in (op for loads in ahead.values() for op in loads):
-            self.lives.hold_always(op, 8)
-        slots, size = self.lives.allocate(self._runs)
-        kept = self.lives.made_in, self.lives.last_use, slots, size, self.lives.rows
-        facts = self.groups, self.definitions, self.order
-        return Plan(self.steps, self.loops, *kept, ahead, self._in_place, *facts)
+    def plan(self, func: Func) -> Plan:
+        """The plan of the function."""
+        self.block(func.body)
+        lives, known = self.lives, (self.loops, self.groups, self.lives)
+        wanted = fetched_ahead(self.steps.values(), *known), stores_past(func, self.steps[func.body], *known)
+        kept = lives.made_in, lives.last_use, *lives.allocate(self._runs), lives.rows
+        return Plan(self.steps, self.loops, *kept, *wanted, self._in_place, self.groups, self.definitions, self.order)
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ class RunWriter:
         self.text, self.plan, self.scalars, self.effects = text, plan, scalars, effects
         self._func, self._fusion = func, fusion
         self._ahead = {op for loads in plan.ahead.values() for op in loads}
-        self.whole = Whole(func, text, plan, scalars)
+        self.whole = Whole(text, plan, scalars)
         self._emitters: dict[int, ElementEmitter] = {}
 
     def emitter(self, width: int) -> ElementEmitter:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mytriton.backends.cpu.elementwise import pointee
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
-from mytriton.backends.cpu.plan import CACHE_LINE
 from mytriton.backends.cpu.writer import POINTER, Text, type_name
 from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops
@@ -73,16 +72,13 @@ class VectorMemory:
             return self.emitter.constant(0, memory_type(element), f"{result}.other")
         return to_memory(self.emitter, other, element, f"{result}.other")
 
-    def store(
-        self, where: str, value: str, mask: str, element: ScalarType, vector: bool, stem: str, past: bool = False
-    ) -> None:
-        """Store a chunk, `past` the caches or not; names are made of `stem`."""
+    def store(self, where: str, value: str, mask: str, element: ScalarType, vector: bool, stem: str) -> None:
+        """Store a chunk; names are made of `stem`."""
         held = memory_type(element)
         value = to_memory(self.emitter, value, element, f"{stem}.held")
         type_ = self._type(held)
         if vector and not mask:
-            known = min(CACHE_LINE, self.width * held.bytes) if past else held.bytes
-            align = f"{{alignment = {known} : i64{', nontemporal' * past}}}"
+            align = f"{{alignment = {held.bytes} : i64}}"
             self.text.write(f"llvm.store {value}, {where} {align} : {type_}, {POINTER}")
             return
         mask = mask or self.emitter.constant(True, i1, f"{stem}.all")
