@@ -75,8 +75,9 @@ class Launch:
             return lambda: result
         launcher: Any = self._entry.launcher()
         if hasattr(launcher, "bind"):
-            bound: Callable[[], LaunchResult] = launcher.bind(self.grid, self.args, result)
-            return bound
+            from mytriton.binding.bound import bound  # which a single launch does without
+
+            return bound(launcher, self.grid, self.args, result)
 
         def call() -> LaunchResult:
             launcher(self.grid, self.args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -114,6 +114,37 @@ class Form:
         self._learnt = [*self._learnt[-7:], learnt]
         if self._native is not None:
             self._native.learn(*learnt)
+
+
+def fixed(
+    module: ModuleType,
+    launcher: Repeatable,
+    grid: tuple[int, int, int],
+    args: Sequence[Any],
+    result: LaunchResult,
+    fallback: Callable[[], LaunchResult],
+) -> Callable[[], LaunchResult] | None:
+    """What launches these arguments by C, as they are packed now: a form without any. `fallback` launches them where
+    anything is unusual. None if C does not do such launches."""
+    way, in_c = launcher.way, launcher.in_c(args)
+    if way is None or in_c is None:
+        return None
+    packed, library = launcher.pack(grid, args)
+    try:
+        native = way.native(library)
+    except LookupError:
+        return None
+
+    def unusual(_: Any) -> LaunchResult:
+        return fallback()
+
+    form = module.Form(
+        unusual, unusual, 0, (), (), b"", (), (), (),
+        library[0], _attributes(library, native.here), native.memref, native.several, native.stream, "ptr",
+        *native.driver(),
+    )  # fmt: skip
+    form.learn((), (), *in_c, packed, result, (launcher, args))
+    return MethodType(form, grid)
 
 
 def _number(kind: str, value: Any) -> int:

@@ -77,6 +77,12 @@ class Repeatable(Protocol):
     def __call__(self, grid: tuple[int, int, int], args: Sequence[Any]) -> None:
         """Launch the long way."""
 
+    def bind(self, grid: tuple[int, int, int], args: Sequence[Any], result: Any) -> Callable[[], Any]:
+        """What launches these arguments in Python, checked and packed once, and gives `result`."""
+
+    def pack(self, grid: tuple[int, int, int], args: Sequence[Any]) -> tuple[bytes, str]:
+        """The parameters of a launch, and the library on whose stream it goes."""
+
     def known(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """What the code in Python takes for launches like the one on these arguments (`Way.call`)."""
 

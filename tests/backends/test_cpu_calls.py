@@ -311,6 +311,19 @@ def test_bound_arguments_are_checked_once_and_kept(ways):
     assert kept() is None
 
 
+def test_what_was_bound_before_there_was_code_in_c_uses_it(ways):
+    module, native.STATE.module = native.STATE.module, None
+    x, y = xy()
+    bound: Any = scale.bind(3, x, y, 40)
+    for now_by_c in (False, ways.by_c):
+        y[...] = 0
+        assert bound().ran and np.array_equal(y, 2 * x + np.float32(0.5)) and bound.by_c == now_by_c
+        for waiting in list(native.STATE.waiting) if module else []:
+            waiting.quicken(module)
+    with pytest.raises(TypeError):
+        bound(1)
+
+
 def test_kernels_that_are_completed_are_bound_as_they_are_launched(ways):
     calls: list[int] = []
     configs = [mytriton.Config({"BLOCK": 16}, pre_hook=lambda named: calls.append(named["n"]))]
@@ -322,7 +335,7 @@ def test_kernels_that_are_completed_are_bound_as_they_are_launched(ways):
     computed = mytriton.heuristics({"BLOCK": lambda named: 2 * named["n"]})(scale)
     for launch in (lambda: computed[1](x, y, 8), computed.bind(1, x, y, 8)):
         y[...] = 0
-        assert launch().ran and launch().compilation.stage("asm").ok and y[:8].all() and not y[8:].any()
+        assert launch().ran and launch().compilation.stage("llvm").ok and y[:8].all() and not y[8:].any()
 
 
 def test_torch_tensors(ways):

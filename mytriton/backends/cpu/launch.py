@@ -38,6 +38,10 @@ class CpuLauncher:
             return code.bound(grid, args, result)
         return partial(_shared, code, grid, code.packed(grid, args), self._units, args, result)
 
+    def pack(self, grid: tuple[int, int, int], args: Sequence[Any]) -> tuple[bytes, str]:
+        """The parameters of a launch, and a library: there are no streams."""
+        return self._code.packed(grid, args), "numpy"
+
     @property
     def way(self) -> Way | None:
         """How its launches are repeated; None if they take the bounds of arrays, which only the long way finds."""

@@ -105,6 +105,11 @@ class CubinLauncher:
 
         return launch
 
+    def pack(self, grid: tuple[int, int, int], args: Sequence[Any]) -> tuple[bytes, str]:
+        """The parameters of a launch, and the library of its first array."""
+        packed, _, library = self._packed(grid, args)
+        return packed, library
+
     def _packed(self, grid: tuple[int, int, int], args: Sequence[Any]) -> tuple[bytes, int, str]:
         """The parameters, and the GPU and the library of the arrays; raises `LaunchError`."""
         check_grid(grid, self.target)

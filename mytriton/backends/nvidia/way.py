@@ -66,8 +66,9 @@ class CubinWay:
 
     def native(self, library: str) -> Native:
         """What C has to know of CuPy or torch."""
-        module: Any = sys.modules[library]
-        if library == "cupy" and not hasattr(module.ndarray, "_c_contiguous"):
+        if library not in _STREAMS:
+            raise LookupError
+        if library == "cupy" and not hasattr(sys.modules[library].ndarray, "_c_contiguous"):
             raise LookupError
         return Native("is_cuda", driver.addresses, _stream(library), self.arrays is MEMREF, _several())
 
