@@ -10,6 +10,7 @@ from typing import Any
 from explorer.engine import messages as m
 from explorer.engine import mlir_files
 from explorer.engine.reporting import diagnosed, output_view
+from explorer.model.crashes import UNCHECKED
 from explorer.model.measured import BenchView, StepView
 from explorer.model.result import KernelInfo, RunReport
 from mytriton.diagnostics import CompileError, MytritonError
@@ -48,6 +49,10 @@ def _run(request: m.RunRequest, info: KernelInfo, report: RunReport, enter: Call
     module = callable_module(parse(request.text, request.path))
     values = {**info.examples[0].values, **_values(request)}
     caller = Caller(module, info.name, [p.name for p in info.params])
+    if request.died:
+        enter("run", f"running {info.name} with its accesses checked")
+        caller.call(caller.checked(), values)
+        return replace(report, message=f"{request.died}; {UNCHECKED}")
     enter("run", f"compiling {info.name} without the passes")
     reference = caller.library()
     enter("run", f"running {info.name} without the passes")

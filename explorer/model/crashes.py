@@ -7,15 +7,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from explorer.model.result import LineView, StageView
+from explorer.model.result import DiagnosticView, LineView, StageView
 
 #: A debug location that LLVM prints behind an instruction: a row of the text that was emitted.
 _PLACE = re.compile(r"(?:^|[ ,(@])-:(\d+):(\d+)\b")
+_CHECKED = re.compile(r'^Location: loc\("-":(\d+):(\d+)')
 _OPERATION = re.compile(r"(?<![\w%@#!.])([a-z_]\w*(?:\.\w+)+)(?=[ (<{]|$)")
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 _INTRINSIC = re.compile(r"intrinsic %llvm\.([\w.]+)")
 _PART = re.compile(r"[a-z0-9]+")
 _QUOTED, _STRING = re.compile(r"(?<!\w)'([^'\n]+)'"), re.compile(r'"((?:[^"\\]|\\.)*)"')
+#: Of a run that ended its process, where checks have found nothing.
+UNCHECKED = "no access that MLIR can check is out of bounds"
 #: Parts of names that say nothing of an operation.
 _COMMON = frozenset({"load", "store", "func", "module", "return", "constant", "sync", "intr", "llvm", "nvvm", "ptr"})
 #: Words that name nothing, and the types that they are about.
@@ -35,9 +38,22 @@ _HINTS = (
     ("does not support target", "give nvvm-attach-target a later version, such as features=+ptx80"),
     ("unsupported library call", "NVIDIA's processors do not compute with numbers of this type; use f64 or i64"),
     ("scalable size", "the processor has no vectors of unknown length; give them one, such as vector<4xf32>"),
+    ("verifyInvariants", "an option of the pass has a value that what it makes of it does not take"),
     ("inline asm", "look at the text of the assembly and at its constraints"),
     ("for constraint", "look at the constraints of the assembly: r, l, h, f, d and n are those of NVIDIA's processors"),
 )
+
+
+def checked_access(log: Sequence[str], path: str) -> DiagnosticView | None:
+    """The access that ended a process in which MLIR checked each: it prints the operation, what is wrong, and where."""
+    first = next((row for row, text in enumerate(log) if "Runtime op verification failed" in text), None)
+    if first is None or len(log) < first + 4 or (at := _CHECKED.search(log[first + 3])) is None:
+        return None
+    operation, what = log[first + 1], log[first + 2].lstrip("^ ")
+    line, column = int(at[1]), int(at[2])
+    rendered = f"{path}:{line}:{column}: error[MT609]: {what}\n{operation}"
+    message = f"{what}: {operation}"
+    return DiagnosticView("MT609", "error", message, path, line, column, line, column + 1, rendered=rendered)
 
 
 def located(stage: StageView, given: Sequence[LineView], emitted: Sequence[LineView]) -> StageView:

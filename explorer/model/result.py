@@ -6,6 +6,7 @@ from 1, in characters of the *file* being edited; a place that is not in that fi
 
 from __future__ import annotations
 
+import re
 from dataclasses import field, replace
 from typing import Any, Literal
 
@@ -64,6 +65,8 @@ class ChangeView:
     line: int | None = None
 
 
+#: What the C library says of an assertion that fails: program, file, row, function, and what was asserted.
+_ASSERTION = re.compile(r"\S+: \S*?([^/\s]+:\d+): .*?(Assertion `.*)$")
 #: The code of the warning that a file was only read, since something it imports is not installed.
 NOT_IMPORTED = "MT983"
 
@@ -322,14 +325,22 @@ class ChildFailure:
     @property
     def said(self) -> str:
         """The line of the log that says why native code ended the process, if there is one."""
-        return next(
-            (row for row in reversed(self.log) if row.startswith(("LLVM ERROR: ", "error: ")) or "Assertion `" in row),
-            "",
-        )
+        errors = ("LLVM ERROR: ", "error: ")
+        row = next((row for row in reversed(self.log) if row.startswith(errors) or "Assertion `" in row), "")
+        if assertion := _ASSERTION.match(row):
+            return f"{assertion[2]} ({assertion[1]})"
+        return row
+
+    @property
+    def is_access(self) -> bool:
+        """Whether memory was read or written that is none of the process's."""
+        return "SIGSEGV" in self.cause or "SIGBUS" in self.cause
 
     @property
     def explained(self) -> str:
         """The cause, and what to do if it is the author's."""
-        if "on backend cpu" in self.cause and any(s in self.cause for s in ("SIGSEGV", "SIGABRT", "SIGBUS")):
+        if "SIGFPE" in self.cause:
+            return f"{self.cause}; an integer that is divided by 0 does that"
+        if "on backend cpu" in self.cause and (self.is_access or "SIGABRT" in self.cause):
             return f"{self.cause}; a load or store outside of its array does that: backend interp says which"
         return self.cause

@@ -22,6 +22,8 @@ from mytriton.records import dataclass
 
 #: What a caller needs of functions: it must be asked for before they are lowered.
 WRAPPERS = "func.func(llvm-request-c-wrappers)"
+#: Puts a check before each access.
+VERIFY = "generate-runtime-verification"
 #: The extent of axes that a type leaves open, integers and floats, where nobody gives others.
 SIZE, INTEGER, FLOAT = 64, 2, 0.5
 
@@ -100,6 +102,11 @@ class Caller:
         more = range(len(self.signature.arguments) - len(names))
         self._names = (*names, *(f"result {number}" for number in more))
         self._type = _type_of(self._buffers, function)
+
+    def checked(self) -> Library:
+        """The compiled module, which ends the process at an access that is out of bounds, after it said which."""
+        lowered = self._buffers.run(f"{VERIFY},{LOWERING}").result
+        return Library(self._buffers, lowered, only=self.signature.name)
 
     def library(self, made: Module | None = None) -> Library:
         """The compiled module, or what passes made of it. Raises `CompileError` where it cannot be lowered, and

@@ -193,7 +193,13 @@ func.func @never(%a: i32) -> i32 {
   cf.assert %no, "never"
   return %a : i32
 }
-func.func @far_too_long(%x: memref<?xf32>) {
+func.func @ratio(%a: i32, %b: i32) -> i32 {
+  %0 = arith.divsi %a, %b : i32
+  return %0 : i32
+}
+func.func @wild() {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %0 = llvm.load volatile %null : !llvm.ptr -> i32
   return
 }
 """
@@ -201,20 +207,24 @@ func.func @far_too_long(%x: memref<?xf32>) {
 
 def test_functions_that_end_their_process(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     Path("deadly.mlir").write_text(DEADLY)
-    assert main(["deadly.mlir", "--check", "-D", "size=100000000000"]) == 1
-    said = capsys.readouterr()
-    far, never, long = said.out.splitlines()
     size = "size=100000000000"
-    assert "is too large" in far
+    assert main(["deadly.mlir", "--check", "-D", size]) == 1
+    said = capsys.readouterr()
+    far, never, ratio, wild = said.out.splitlines()
+    assert far.startswith(f"FAIL  far  far({size})  cpu  an array of memref<?xf32> with {size} is too large: ")
     assert never == "FAIL  never  never(a=2)  mlir  killed by SIGABRT while running never without the passes"
-    assert long.startswith(
-        f"FAIL  far_too_long  far_too_long({size})  cpu  an array of memref<?xf32> with {size} is too large"
-    )
-    assert said.err == "never\n"
+    assert ratio.startswith("PASS")
+    died = "killed by SIGSEGV while running wild without the passes; no access that MLIR can check is out of bounds"
+    assert wild == f"FAIL  wild  wild()  mlir  {died}"
+    assert said.err == "never\n", "and nothing of our own code"
     assert main(["deadly.mlir", "--check", "--kernel", "far", "-D", "size=100"]) == 1
     said = capsys.readouterr()
     assert said.out == "FAIL  far  far(size=100)  mlir  killed by SIGSEGV while running far without the passes\n"
-    assert said.err == "", "nothing of our own code"
+    operation = "memref.store %cst, %arg0[%c100000000000] : memref<?xf32>\n"
+    assert said.err.endswith(f"deadly.mlir:4:3: error[MT609]: out-of-bounds access\n{operation}")
+    assert main(["deadly.mlir", "--check", "--kernel", "ratio", "-D", "b=0"]) == 1
+    died = "killed by SIGFPE while running ratio without the passes; an integer that is divided by 0 does that"
+    assert capsys.readouterr().out == f"FAIL  ratio  ratio(a=2, b=0)  mlir  {died}\n"
 
 
 KERNEL = """\

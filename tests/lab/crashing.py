@@ -172,4 +172,12 @@ CRASHING: dict[str, Failing] = {
         died="status 1",
         op="llvm.inline_asm",
     ),
+    "abort: a value of an option": Failing(
+        device("llvm.store %x, %p : f32, !llvm.ptr<1>"),
+        "nvvm-attach-target{chip=sm_90 O=9}",
+        "mlir/nvvm-attach-target",
+        "verifyInvariants",
+        hint="an option of the pass has a value",
+        died="SIGABRT",
+    ),
 }
