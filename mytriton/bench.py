@@ -37,10 +37,12 @@ class Bench:
 
     def __str__(self) -> str:
         low, median, high = (f"{1e6 * self.samples.quantile(q):.1f} us" for q in (0.2, 0.5, 0.8))
+        limit = None if self.cache else self.peak.bandwidth
+        moved = _rate(self.bandwidth, limit, "GB/s") + (f" out of the {self.cache}" if self.cache else "")
         warm = f", {1e6 * self.warm.median:.1f} us with a warm cache" if self.warm is not None else ""
         return (
             f"{self.label} on {self.backend} ({self.device}): median {median} of {len(self.samples.seconds)} runs, "
-            f"p20 to p80 {low} to {high}{warm}, {_rate(self.bandwidth, self.peak.bandwidth, 'GB/s')}, "
+            f"p20 to p80 {low} to {high}{warm}, {moved}, "
             f"{_rate(self.flop_rate, self.peak_flops, 'GFLOP/s')}"
         )
 
@@ -48,6 +50,11 @@ class Bench:
     def bandwidth(self) -> float:
         """Ideal bytes a second; 0 if they are not known, or the clock saw no time pass."""
         return self.work.bytes / self.samples.median if self.samples.median else 0.0
+
+    @property
+    def cache(self) -> str:
+        """The cache that all of it is in, if it is: then memory is no limit."""
+        return self.peak.cache(self.work.bytes, self.bandwidth)
 
     @property
     def flop_rate(self) -> float:

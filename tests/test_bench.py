@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from mytriton.backends.nvidia import peaks
 from mytriton.backends.nvidia.device import probe
 from mytriton.bench import Bench
 from mytriton.ir.core import Func
-from mytriton.roofline import Peak, gpu_peak, host_peak
+from mytriton.roofline import Peak, _caches, gpu_peak, host_peak
 from mytriton.running import DeviceArray, ReadyExample
 from mytriton.testing import Samples, WallClock, do_bench, measure
 from mytriton.work import Work, count_work
@@ -183,6 +184,27 @@ def test_rates_follow_from_the_median() -> None:
     warm = dataclasses.replace(bench, warm=Samples((1e-6,), ""), peak=Peak(1e10))
     assert ", 1.0 us with a warm cache, 4 GB/s (40% of the limit), 0.2 GFLOP/s" in str(warm)
     assert "1e-06" not in repr(bench), "as many as there were runs"
+
+
+def test_what_a_cache_holds_has_no_share_of_memory(tmp_path: Path) -> None:
+    kinds = (("1", "Data", "48K"), ("1", "Instruction", "32K"), ("2", "Unified", "2M"), ("3", "Unified", "64M"))
+    for index, files in enumerate(kinds):
+        (tmp_path / f"index{index}").mkdir()
+        for name, text in zip(("level", "type", "size"), files, strict=True):
+            (tmp_path / f"index{index}" / name).write_text(f"{text}\n")
+    peak = Peak(1e10, {"f32": 4e9}, caches=tuple(_caches(tmp_path)))
+    assert [str(cache) for cache in peak.caches] == ["L1 cache of 48 kB", "L2 cache of 2 MB", "L3 cache of 64 MB"]
+    assert [peak.cache(size, 9e9)[:2] for size in (0, 48 << 10, 49 << 10, 2 << 20, 3 << 20)] == [
+        "",
+        "L1",
+        "L2",
+        "L2",
+        "",
+    ]
+    assert peak.cache(3 << 20, 2e10)[:2] == "L3", "others use it, too: faster than memory it was it"
+    work = Work(8000, 4000, {"f32": 10}, 4, 4)
+    text = str(Bench("add()", "cpu", "CPU", Samples((1e-6,), ""), work, peak))
+    assert "12 GB/s out of the L1 cache of 48 kB, " in text
 
 
 @pytest.mark.parametrize("backend", ["cpu", "interp"])

@@ -71,6 +71,7 @@ def benched(kernel: JITFunction, case: ExampleCase, request: RunRequest, backend
         peak_bandwidth=peak.bandwidth,
         peak_flops=found.peak_flops or 0.0,
         peak=peak.source,
+        cache=found.cache,
     )
 
 

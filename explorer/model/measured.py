@@ -46,7 +46,8 @@ class BenchView:
     """Seconds of `runs` launches by `clock`: median, quartiles and tenths. `read`, `written` (bytes) and `flops` (by
     type) are what a launch has to do, counted in `counted` of its `programs`; `reason` says why they are not known.
     `peak_bandwidth` and `peak_flops` are what the device does at most in a second, known from `peak`; 0 if they are not
-    known."""
+    known. All that is moved is in the `cache`, if one is named: then memory is no limit, and how fast that is nobody
+    knows."""
 
     median: float
     p10: float
@@ -64,6 +65,7 @@ class BenchView:
     peak_bandwidth: float = 0.0
     peak_flops: float = 0.0
     peak: str = ""
+    cache: str = ""
 
     @property
     def bytes(self) -> int:
@@ -98,13 +100,15 @@ class BenchView:
     @property
     def limit(self) -> str:
         """What limits a launch with this work: "memory", "computing", or nothing that is known."""
+        if self.cache and (not self.ridge or self.intensity <= self.ridge):
+            return ""
         if self.bytes and self.peak_bandwidth and (not self.total_flops or self.intensity <= (self.ridge or 1e300)):
             return "memory"
         return "computing" if self.total_flops and self.peak_flops else ""
 
     @property
     def share(self) -> float:
-        """How much of its limit a launch reaches, from 0 to 1 (or more, out of caches); 0 if no limit is known."""
+        """How much of its limit a launch reaches, from 0 to 1 (or more, with a part in caches); 0 if none is known."""
         if self.limit == "memory":
             return self.bandwidth / self.peak_bandwidth
         return self.flop_rate / self.peak_flops if self.limit else 0.0

@@ -144,7 +144,14 @@ def size_lines(entries: list[Entry]) -> list[str]:
         if bench is not None:
             rates = (number(bench.bandwidth / 1e9), number(bench.flop_rate / 1e9)) if not bench.reason else ("?", "?")
             times = (seconds_text(seconds) for seconds in (bench.median, bench.p10, bench.p90))
-            rows.append((entry.report.example, *times, *rates, percent(bench.share) if bench.limit else "?"))
+            rows.append(
+                (
+                    entry.report.example,
+                    *times,
+                    *rates,
+                    percent(bench.share) if bench.limit else bench.cache.partition(" of ")[0] or "?",
+                )
+            )
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  ".join(f"{c:<{w}}" if i == 0 else f"{c:>{w}}" for i, (c, w) in enumerate(zip(row, widths, strict=True)))

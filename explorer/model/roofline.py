@@ -25,7 +25,10 @@ def bench_lines(bench: BenchView) -> list[str]:
     rows = [f"{median}  {quartiles}  {tenths}"]
     if bench.reason:
         return rows
-    rows.append(_against("moved", bench.bandwidth, "B/s", bench.peak_bandwidth))
+    if bench.cache:
+        rows.append(f"{'moved':<9}{amount(bench.bandwidth, 'B/s')} out of the {bench.cache}")
+    else:
+        rows.append(_against("moved", bench.bandwidth, "B/s", bench.peak_bandwidth))
     if bench.total_flops:
         rows.append(_against("computed", bench.flop_rate, "FLOP/s", bench.peak_flops))
     return [*rows, verdict(bench)]
@@ -42,9 +45,12 @@ def _against(what: str, rate: float, unit: str, peak: float) -> str:
 
 def verdict(bench: BenchView) -> str:
     """What limits the kernel and how close to that it is, in words."""
+    if bench.cache and not bench.limit:
+        of = f", which gives {amount(bench.peak_bandwidth, 'B/s')}" if bench.peak_bandwidth else ""
+        return f"roofline: not limited by memory{of}; all that it moves fits the {bench.cache}"
     if not bench.limit:
         return "roofline: nothing is known to limit it"
-    more = ", more than memory gives: out of caches" if bench.limit == "memory" and bench.share > 1 else ""
+    more = ", more than memory gives: out of caches in part" if bench.limit == "memory" and bench.share > 1 else ""
     ridge = f", ridge {number(bench.ridge)}" if bench.ridge else ""
     ratio = f"{number(bench.intensity)} operations a byte{ridge}" if bench.total_flops else "it only moves data"
     return f"limited by {bench.limit}: {percent(bench.share)} of the roofline ({ratio}){more}"
@@ -63,10 +69,11 @@ def fine_print(bench: BenchView) -> list[str]:
 
 
 def drawing(bench: BenchView, earlier: Sequence[BenchView] = ()) -> list[str]:
-    """Where a bench stands below the roofline, with `earlier` ones on the same device; nothing if that is not known."""
-    if not (bench.intensity and bench.peak_bandwidth and bench.peak_flops):
+    """Where a bench stands below the roofline, with `earlier` ones on the same device; nothing if that is not known,
+    or is another: that of a cache."""
+    if bench.cache or not (bench.intensity and bench.peak_bandwidth and bench.peak_flops):
         return []
-    points = [(b.intensity, b.flop_rate) for b in earlier if b.intensity]
+    points = [(b.intensity, b.flop_rate) for b in earlier if b.intensity and not b.cache]
     return plot((bench.intensity, bench.flop_rate), points, bench.peak_bandwidth, bench.peak_flops)
 
 

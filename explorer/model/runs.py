@@ -61,7 +61,8 @@ def _took(report: RunReport) -> str:
     if bench is None:
         return f"  {seconds_text(report.seconds)}" if report.seconds else ""
     rate = amount(bench.bandwidth, "B/s") if bench.limit != "computing" else amount(bench.flop_rate, "FLOP/s")
-    share = f", {percent(bench.share)} of the limit" if bench.limit else ""
+    of_cache = f", out of the {bench.cache}" if bench.cache else ""
+    share = f", {percent(bench.share)} of the limit" if bench.limit else of_cache
     return f"  {seconds_text(bench.median)} of {bench.runs} runs  {rate}{share}"
 
 

@@ -38,8 +38,9 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
 maps], "stage": a kernel's, "path": of the line, if it is of another file}]}.
 `--check --json`, and `--bench --json`, prints {"schema", "file", "ok", "runs": [{"kernel", "example", and as in run}]}.
 A bench is {"median", "p10", "q1", "q3", "p90" (seconds), "runs", "clock", "read", "written" (bytes), "flops" (by type),
-"programs", "counted", "reason", "peak_bandwidth", "peak_flops", "peak", and what follows: "bytes", "total_flops",
-"bandwidth", "flop_rate", "intensity", "ridge", "limit": memory | computing | "", "share" (of the limit, from 0 to 1)}.
+"programs", "counted", "reason", "peak_bandwidth", "peak_flops", "peak", "cache" (that holds it all), and what follows:
+"bytes", "total_flops", "bandwidth", "flop_rate", "intensity", "ridge", "limit": memory | computing | "", "share" (of
+the limit, from 0 to 1)}.
 `--tune --json` prints the same, a run being {"kernel", "example", "ok", "backend", "device", "message", "diagnostics",
 "tuning": null or {"key", "trials": [{"values": {name: value}, "median", "p20", "p80" (seconds), "error"}], "best": the
 fastest's row (from 0) or null, "configs": how many there were before pruning, "seconds"}}.

@@ -81,7 +81,7 @@ def test_a_bench_in_words() -> None:
     assert max(map(len, bench_lines(BENCH))) < 80
     moves = replace(BENCH, flops={}, median=1e-6)
     assert verdict(moves) == (
-        "limited by memory: 120 % of the roofline (it only moves data), more than memory gives: out of caches"
+        "limited by memory: 120 % of the roofline (it only moves data), more than memory gives: out of caches in part"
     )
     unknown = replace(BENCH, peak_flops=0.0, peak_bandwidth=0.0)
     assert bench_lines(unknown)[1:] == [
@@ -94,6 +94,18 @@ def test_a_bench_in_words() -> None:
     assert fine_print(heavy) == ["1 run by clock", "bytes and operations are not countable: too much"]
     few = replace(BENCH, counted=2)
     assert fine_print(few)[1].endswith("1 kFLOP of f32, estimated from 2 of 4 programs")
+
+
+def test_what_a_cache_holds_is_not_limited_by_memory() -> None:
+    cached = replace(BENCH, cache="L2 cache of 2 MB")
+    assert (cached.limit, cached.share, drawing(cached)) == ("", 0.0, [])
+    assert bench_lines(cached)[1:] == [
+        "moved    1 GB/s out of the L2 cache of 2 MB",
+        "computed 83.3 MFLOP/s  0.083 % of 100 GFLOP/s  [....................]",
+        "roofline: not limited by memory, which gives 10 GB/s; all that it moves fits the L2 cache of 2 MB",
+    ]
+    assert replace(cached, flops={"f32": 600_000}).limit == "computing", "of which there is enough to be the limit"
+    assert size_lines(history(replace(REPORT, bench=cached))[1])[-1].split()[-2:] == ["L2", "cache"]
 
 
 def test_the_roofline_is_drawn() -> None:
