@@ -82,7 +82,7 @@ class Options:
         return Settings(
             self.path,
             self.kernel,
-            int(self.example or 0),
+            int(self.example) if self.example is not None else None,
             self.backend,
             self.chip,
             self.num_warps,

@@ -56,7 +56,11 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="its name (default: the file's only one that no other calls; in the UI the first of those)",
     )
-    what.add_argument("--example", metavar="N", help="an example by number, from 0, or by label (default: the first)")
+    what.add_argument(
+        "--example",
+        metavar="N",
+        help="an example by number, from 0, or by label (default: the first of more than one element)",
+    )
     what.add_argument("--backend", metavar="|".join(BACKENDS), help="default: $MYTRITON_BACKEND, else cuda")
     what.add_argument("--chip", metavar="CHIP", help="NVIDIA architecture (default: sm_90)")
     what.add_argument("-D", dest="defines", metavar="NAME=VALUE", action="append", default=[], help="a constexpr")

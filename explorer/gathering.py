@@ -140,6 +140,11 @@ class Gathering:
             raise BadInput(f"{kernel.name} has no examples; declare one with @{kernel.name}.example")
         raise unknown("example", wanted, [f"{i} ({label})" for i, label in enumerate(labels)])
 
+    def example(self, kernel: KernelInfo) -> int:
+        """The example asked for, else the one that the kernel opens with."""
+        chosen = self.options.example is not None or self.options.bundle is not None
+        return next(iter(self.examples(kernel)), 0) if chosen else kernel.opening
+
     def select(self, kernel: KernelInfo, example: int) -> None:
         """Be about that kernel and example. Raises `BadInput` if it has no such config."""
         choice = self.options.choice
@@ -149,7 +154,7 @@ class Gathering:
                     f"--config {choice}: {kernel.name} is not autotuned; put @autotune(configs, key) above @jit"
                 )
             raise unknown("config", str(choice), numbered(kernel.configs))
-        self.session.kernel, self.session.example = kernel.name or None, example
+        self.session.kernel, self.session.chosen_example = kernel.name or None, example
 
     # Compiling
 

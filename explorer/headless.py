@@ -75,7 +75,7 @@ class _Headless:
         module = await gathering.open()
         kernel = gathering.kernel(module)
         examples = gathering.examples(kernel)
-        gathering.select(kernel, examples[0] if examples else 0)
+        gathering.select(kernel, gathering.example(kernel))
         backends = BACKENDS if options.mode == "bundle" and not is_mlir(options.path) else ()
         await gathering.compile(backends, self._wanted(), options.stage)
         if options.mode in ("print", "json", "compare", "report", "bundle"):

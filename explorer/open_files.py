@@ -105,7 +105,7 @@ class OpenFiles(App[None]):
                 self.notify(str(error), title=f"{name} cannot be opened", severity="error", markup=False)
                 return
             backend = self.main.session.backend
-            settings = replace(self._settings, path=name, kernel=None, example=0, signature="", backend=backend)
+            settings = replace(self._settings, path=name, kernel=None, example=None, signature="", backend=backend)
             settings = replace(settings, pipelines={}, schedule="", schedule_text="", values={}, types={})
             screen = self._screen(settings, file, Swap(name))
             if _real(path) not in {_real(other) for other in self._order}:

@@ -26,7 +26,7 @@ async def query(options: Options, gathering: Gathering) -> int:
     found: list[dict[str, Any]] = []
     failed = False
     for kernel in kernels:
-        gathering.select(kernel, next(iter(gathering.examples(kernel)), 0))
+        gathering.select(kernel, gathering.example(kernel))
         if not of_module:
             await gathering.compile((), (), "ssa")  # when it is, the types of its example are known
         request = gathering.request(gathering.session, (), ())

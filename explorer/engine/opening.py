@@ -10,6 +10,7 @@ from typing import Any
 from explorer.engine import messages as m
 from explorer.engine.limits import Limits
 from explorer.engine.messages import CompileRequest, Event
+from explorer.engine.requests import ANY
 from explorer.engine.supervisor import Supervisor
 from explorer.model.paths import is_mlir
 from explorer.model.result import ChildFailure, DiagnosticView, ExampleInfo, ModuleInfo
@@ -85,16 +86,17 @@ class Opening:
     def _example(self, module: ModuleInfo | None, request: CompileRequest) -> ExampleInfo | None:
         """The example to take types from; asks for its description if nobody has."""
         kernel = module.kernel(request.kernel) if module is not None and module.executed else None
-        if module is None or kernel is None or not 0 <= request.example < len(kernel.examples):
+        number = request.example if kernel is None or request.example != ANY else kernel.opening
+        if module is None or kernel is None or not 0 <= number < len(kernel.examples):
             return None
-        example = kernel.examples[request.example]
+        example = kernel.examples[number]
         values = {name: value for name, value in request.values.items() if name in example.values}
         config = request.config
         if values or config is not None:
-            key = _key(kernel.name, request.example, values, config)
+            key = _key(kernel.name, number, values, config)
             example = self._with_values.get(key, ExampleInfo(example.label))
         if not example.described and not self._runner.has(m.DescribeJob):
-            job = m.DescribeJob(self.generation, module.path, module.text, kernel.name, request.example, values, config)
+            job = m.DescribeJob(self.generation, module.path, module.text, kernel.name, number, values, config)
             self._runner.submit(job, self._limits.import_s)
         return example
 

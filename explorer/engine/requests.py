@@ -7,6 +7,9 @@ from typing import Any
 
 from mytriton.records import dataclass
 
+#: In place of an example's number: the one that the kernel opens with, of a file that is not read yet.
+ANY = -1
+
 
 @dataclass(frozen=True, slots=True)
 class CompileRequest:

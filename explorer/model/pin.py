@@ -30,7 +30,7 @@ class Variant:
         made.past_runs = present.past_runs
         made.opened(0)
         made.backend = self.backend or present.backend
-        made.kernel, made.example, made.module = present.kernel, present.example, present.module
+        made.kernel, made.chosen_example, made.module = present.kernel, present.example, present.module
         return made
 
     def followed(self, pinned: Session, present: Session) -> bool:
@@ -41,7 +41,7 @@ class Variant:
         wanted = (new.text, new.settings, new.kernel, new.example, new.backend)
         if wanted == (pinned.text, pinned.settings, pinned.kernel, pinned.example, pinned.backend):
             return False
-        pinned.text, pinned.settings, pinned.kernel, pinned.example, pinned.backend = wanted
+        pinned.text, pinned.settings, pinned.kernel, pinned.chosen_example, pinned.backend = wanted
         return True
 
 

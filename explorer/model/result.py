@@ -223,6 +223,13 @@ class KernelInfo:
     tuned: tuple[str, ...] = ()
     configs: tuple[ConfigView, ...] = ()
 
+    @property
+    def opening(self) -> int:
+        """The example that is shown where none was chosen: the first that stands for others, which one of 1 or 0
+        elements does not: its arguments are constants of the code."""
+        small = [any(type(v) is int and v < 2 for v in example.values.values()) for example in self.examples]
+        return small.index(False) if False in small else 0
+
     def called(self, number: int, values: dict[str, Any]) -> str:
         """The label of an example, called with those of these values that it takes."""
         example = self.examples[number]

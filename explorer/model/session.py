@@ -23,6 +23,7 @@ from explorer.engine.messages import (
     StageFinished,
     StillRunning,
 )
+from explorer.engine.requests import ANY
 from explorer.model.backend_result import Result
 from explorer.model.past_runs import PastRuns
 from explorer.model.paths import is_mlir
@@ -43,7 +44,7 @@ class Session:
         self.text = self._compiled_text = text
         self.backend = "mlir" if is_mlir(settings.path) else settings.backend
         self.kernel = settings.kernel
-        self.example = settings.example
+        self.chosen_example = settings.example
         self.module: ModuleInfo | None = None
         self.module_changed = False
         self.results: dict[str, Result] = {}
@@ -87,7 +88,8 @@ class Session:
     def _both_requests(self) -> dict[str, Any]:
         """What every request says."""
         s = self.settings
-        said = {"path": s.path, "text": self.text, "kernel": self.kernel, "example": self.example}
+        example = ANY if self.chosen_example is None and self.kernel_info is None else self.example
+        said = {"path": s.path, "text": self.text, "kernel": self.kernel, "example": example}
         names: tuple[str, ...] = ("chip", "num_warps", "defines", "signature", "types", "values", "options", "config")
         names += ("pipelines", "schedule", "schedule_text")
         return {**said, **{name: getattr(s, name) for name in names}}
@@ -146,7 +148,7 @@ class Session:
                 return False
             self.module, self.module_changed = event.module, False
             if self.module.kernels and self.module.kernel(self.kernel) is None:
-                self.kernel, self.example = None, 0
+                self.kernel = self.chosen_example = None
         elif isinstance(event, Described):
             if event.generation < self._opened or self.module is None:
                 return False
@@ -242,6 +244,12 @@ class Session:
     def current(self) -> tuple[tuple[str, Result], ...]:
         """The results that the newest compilation was asked for, the selected backend's first."""
         return tuple((name, self.results[name]) for name in self._asked if name in self.results)
+
+    @property
+    def example(self) -> int:
+        """The number of the example, as it was chosen or as the kernel opens."""
+        opening = info.opening if (info := self.kernel_info) is not None else 0
+        return opening if self.chosen_example is None else self.chosen_example
 
     @property
     def kernel_info(self) -> KernelInfo | None:

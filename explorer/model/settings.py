@@ -23,12 +23,13 @@ WARPS = (1, 2, 4, 8, 16, 32)
 class Settings:
     """What the command line fixed, and the form changed. `types` are of parameters by name, `defines` constexprs, as
     plain values; `values` are given to the example in place of its own, `options` are those of `CHOICES`, `config` is
-    the number of the config of its `autotune` that the kernel is in. `pipelines` are the passes that an MLIR file, or a
-    backend in place of its own, goes through; `schedule` is the file of a schedule, `schedule_text` what is in it."""
+    the number of the config of its `autotune` that the kernel is in. Without an `example` the kernel's `opening` one is
+    meant. `pipelines` are the passes that an MLIR file, or a backend in place of its own, goes through; `schedule` is
+    the file of a schedule, `schedule_text` what is in it."""
 
     path: str
     kernel: str | None = None
-    example: int = 0
+    example: int | None = None
     backend: str = "cuda"
     chip: str = "sm_90"
     num_warps: int | None = None

@@ -92,7 +92,7 @@ class KernelCommands(MainBase):
 
     def select_example(self, kernel: str, example: int) -> None:
         """Select a kernel and one of its examples."""
-        self.session.kernel, self.session.example = kernel, example
+        self.session.kernel, self.session.chosen_example = kernel, example
         self.session.report = None
         settings = self.session.settings
         info = self.session.kernel_info

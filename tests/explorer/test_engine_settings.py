@@ -8,7 +8,7 @@ import pytest
 
 from explorer.engine import messages as m
 from explorer.engine.client import RunRequest
-from explorer.engine.requests import CompileRequest
+from explorer.engine.requests import ANY, CompileRequest
 from tests.explorer.engine_harness import MakeEngine, Recorder
 from tests.explorer.test_engine import TEXT, opened
 
@@ -38,6 +38,21 @@ async def test_an_example_with_other_values_is_described_anew(
     described = recorder.of(m.Described)
     assert [(e.values, e.info.grid, e.info.num_warps) for e in described] == [({}, (2,), 2), ({"n": 160}, (2,), 2)]
     assert described[0].info.values == {"n": 100}, "what the file says"
+
+
+async def test_without_an_example_the_one_that_stands_for_others_is_compiled(
+    make_engine: MakeEngine, recorder: Recorder, path: str
+) -> None:
+    engine = await make_engine(once=True)
+    text = TEXT.replace("@scale.example(n=100)", "@scale.example(n=1)\n@scale.example(n=160)")
+    engine.open(path, text)
+    found = []
+    for example in (ANY, 0):  # the first is asked for before anybody knows what there is
+        generation = engine.compile(CompileRequest(path, text, backends=("interp",), example=example))
+        started = await recorder.wait(m.CompileStarted, generation=generation)
+        found.append(started.signature)
+        await recorder.wait(m.CompileFinished, generation=generation)
+    assert found == ["*fp32:16, i32:16, 64", "*fp32:16, i32:1, 64"]
 
 
 async def test_values_that_the_example_cannot_take_are_told(

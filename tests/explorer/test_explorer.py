@@ -12,7 +12,8 @@ from explorer.engine.messages import (
     StageFinished,
     StillRunning,
 )
-from explorer.model.result import ChildFailure, DiagnosticView, ModuleInfo, StageView
+from explorer.engine.requests import ANY
+from explorer.model.result import ChildFailure, DiagnosticView, ExampleInfo, KernelInfo, ModuleInfo, StageView
 from tests.explorer.explorer_support import SOURCE, Explorer, explorer, settled
 
 WRONG = DiagnosticView(
@@ -50,6 +51,20 @@ async def test_opening_compiles_and_fills_every_pane(tmp_path: Path) -> None:
         assert any(
             line.split()[0] == "skipped" and "cubin" in line and "nvJitLink is not installed" in line for line in stages
         )
+
+
+async def test_a_file_opens_on_an_example_that_stands_for_others(tmp_path: Path) -> None:
+    """Not on that of one element, whose number of elements is a constant of the code."""
+    labels = {"add(n=1)": {"n": 1}, "add(n=1000)": {"n": 1000, "again": True}, "add(n=0)": {"n": 0}}
+    examples = tuple(ExampleInfo(label, values=values) for label, values in labels.items())
+    async with explorer(tmp_path / "add.py", answered=False) as e:
+        assert e.engine.compiled[-1].example == ANY, "the engine knows which, once it has read the file"
+        e.engine.read(KernelInfo("add_kernel", 5, examples=examples))
+        await e.pilot.pause()
+        assert (e.engine.compiled[-1].example, e.main.session.example_label) == (1, "add(n=1000)")
+        e.main.select_example("add_kernel", 0)
+        assert (e.engine.compiled[-1].example, e.main.session.example_label) == (0, "add(n=1)")
+    assert [KernelInfo("k", 1, examples=examples[at:]).opening for at in (0, 1, 2, 3)] == [1, 0, 0, 0]
 
 
 async def test_typing_compiles_the_text_and_updates_panes(tmp_path: Path) -> None:
