@@ -43,7 +43,7 @@ async def test_pipelines_that_fail(
     make_engine: MakeEngine, recorder: Recorder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each is told of with its pass, its operation, the row and the cause; nothing else ends, and it fails again."""
-    engine = await make_engine()
+    engine = await make_engine(once=True)
     found: dict[str, Compiled] = {}
     for number, (name, failing) in enumerate(CORPUS.items()):
         made = found[name] = await compiled(engine, recorder, failing, tmp_path / str(number))
