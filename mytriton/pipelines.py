@@ -10,7 +10,8 @@ Infrastructure").
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from mytriton import checked
 from mytriton.diagnostics import MytritonError
@@ -72,22 +73,22 @@ def named(pipeline: tuple[str, ...], own: Iterable[tuple[str, str]]) -> tuple[tu
     return tuple(made)
 
 
-def joined(parts: tuple[Step, ...]) -> str:
+def joined(parts: Sequence[Step]) -> str:
     """The pipeline of these passes, as `mlir-opt --pass-pipeline` takes it; neighbours in the same nest share it."""
-    checked.expect_all(parts, Step, "mlir.joined", "a tuple of steps, which mlir.steps makes")
+    checked.expect_all(parts, Step, "mlir.joined", "a list of steps, which mlir.steps makes")
     return f"{_ROOT}({_joined([(part.nest, part) for part in parts])})"
 
 
-def command(path: str, pipeline: str | tuple[Step, ...], schedule: str = "") -> str:
+def command(path: str | Path, pipeline: str | Sequence[Step], schedule: str | Path = "") -> str:
     """The line for a shell that has MLIR's own tool run these passes on a file; `schedule` is the file of one that is
     applied in the place of `transform-interpreter`, or else first."""
-    checked.expect(path, str, "mlir.command", "the path of a file")
-    parts = steps(pipeline) if isinstance(pipeline, str) else pipeline
+    checked.expect(path, (str, Path), "mlir.command", "the path of a file")
+    parts = steps(pipeline) if isinstance(pipeline, str) else tuple(pipeline)
     if schedule:
         load = Step("transform-preload-library", f"transform-library-paths={schedule}")
         named = any(step.name == "transform-interpreter" for step in parts)
         parts = (load, *(() if named else (Step("transform-interpreter"),)), *parts)
-    return shlex.join(["mlir-opt", path, f"--pass-pipeline={joined(parts)}"])
+    return shlex.join(["mlir-opt", str(path), f"--pass-pipeline={joined(parts)}"])
 
 
 def _joined(parts: list[tuple[tuple[str, ...], Step]]) -> str:

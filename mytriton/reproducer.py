@@ -38,8 +38,9 @@ class Reproducer:
     about: str
     files: dict[str, str | bytes] = field(repr=False)
 
-    def write(self, folder: Path) -> str:
+    def write(self, folder: str | Path) -> str:
         """Write the files into a folder that must not be there yet (`FileExistsError`); the command that runs it."""
+        folder = Path(folder)
         folder.mkdir(parents=True)
         shown = command(folder)
         for name, content in {**self.files, "README.txt": f"{shown}\n\n{self.about}"}.items():

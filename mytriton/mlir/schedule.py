@@ -153,7 +153,8 @@ def _error(said: str, schedule: Module) -> ScheduleError:
 
 def _sequence(native: Any, sequence: str) -> Any:
     """The sequence of that name in a native schedule."""
-    named = {name: op.operation for op in native.body.operations if (name := symbol(op.operation))}
+    operations = [op.operation for op in native.body.operations if op.operation.name == "transform.named_sequence"]
+    named = {symbol(op): op for op in operations}
     if sequence not in named:
         hint = f"; in a pipeline, {INTERPRETER}{{entry-point={next(iter(named))}}} names one" if named else ""
         raise MytritonError(f"the schedule has no sequence @{sequence}; it has {', '.join(named) or 'none'}{hint}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def test_a_pass_that_kills_its_process(tmp_path):
     assert "Cannot select" in cause
     assert "llvm.intr.tanh" in run.stages[-1].text  # what it was given
     made = mlir.reproducer(run)
-    made.write(tmp_path / "again")
+    made.write(str(tmp_path / "again"))
     assert (tmp_path / "again" / "pipeline.txt").read_text() == "gpu-module-to-binary{format=isa}\n"
     done = subprocess.run(
         [sys.executable, tmp_path / "again" / "rerun.py"], capture_output=True, text=True, check=False
@@ -192,6 +193,8 @@ def test_a_schedule_is_a_module_of_its_own():
     assert mlir.query(tiled, "linalg.matmul")[0].row == 19
     with pytest.raises(MytritonError, match="no sequence @other; it has __transform_main"):
         mlir.apply(module, mlir.parse(SCHEDULE), "other")
+    with pytest.raises(MytritonError, match="no sequence @__transform_main; it has none"):
+        mlir.apply(module, module)
     with pytest.raises(CompileError, match="the schedule failed") as error:
         mlir.apply(module, mlir.parse(SCHEDULE.replace("linalg.matmul", "func.func")))
     assert "only ops implementing TilingInterface are supported" in str(error.value)
@@ -211,7 +214,7 @@ def test_a_schedule_is_stepped():
         "mlir/transform.structured.tile_using_for",
         "mlir/cse",
     ]
-    assert mlir.command("x.mlir", "cse") == "mlir-opt x.mlir '--pass-pipeline=builtin.module(cse)'"
+    assert mlir.command(Path("x.mlir"), "cse") == "mlir-opt x.mlir '--pass-pipeline=builtin.module(cse)'"
     assert mlir.command("x y.mlir", mlir.steps("func.func(cse)"), "s.mlir") == (
         "mlir-opt 'x y.mlir' '--pass-pipeline=builtin.module(transform-preload-library{transform-library-paths=s.mlir},"
         "transform-interpreter,func.func(cse))'"

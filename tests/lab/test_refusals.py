@@ -40,7 +40,7 @@ PASSES = 'passes: "canonicalize,func.func(cse)", or a list of such texts and of 
         (lambda m: mlir.apply(m, "s"), f"mlir.apply takes {MADE}, got 's' (str)"),
         (lambda m: mlir.objects([]), f"mlir.objects takes {MADE}, got list"),
         (lambda m: mlir.steps(None), "mlir.steps takes the text of a pipeline, got NoneType"),
-        (lambda m: mlir.joined("cse"), "mlir.joined takes a tuple of steps, which mlir.steps makes, got 'cse' (str)"),
+        (lambda m: mlir.joined("cse"), "mlir.joined takes a list of steps, which mlir.steps makes, got 'cse' (str)"),
         (lambda m: mlir.command(1, "cse"), "mlir.command takes the path of a file, got 1 (int)"),
         (lambda m: mlir.reproducer(m), "mlir.reproducer takes a run, which module.run(...) makes, got Module"),
         (lambda m: mlir.isolated.run("m", "cse"), f"mlir.isolated.run takes {MADE}, got 'm' (str)"),
