@@ -10,6 +10,7 @@ from typing import Any
 from explorer.cli import Options
 from explorer.engine.messages import QueryRequest
 from explorer.gathering import Gathering
+from explorer.model.answers import by_place
 from explorer.model.paths import is_mlir
 from explorer.model.result import OperationView
 from explorer.reading import BadInput
@@ -56,14 +57,9 @@ def _lines(operations: Sequence[OperationView], path: str) -> Iterator[str]:
 
 
 def _summary(operations: Sequence[OperationView], path: str) -> Iterator[str]:
-    """A line for the operations of one name that came from one place, with how many of them each stage holds:
-    `k.py:17:9: gpu.shuffle in @k: mlir/emit 5, mlir/cleanup 5`."""
-    stages: dict[str, dict[str, int]] = {}
-    for operation in operations:
-        counts = stages.setdefault(_head(operation, path), {})
-        counts[operation.stage] = counts.get(operation.stage, 0) + 1
-    for head, counts in stages.items():
-        yield f"{head}: {', '.join(f'{stage} {count}' for stage, count in counts.items())}"
+    """A line a place: `k.py:17:9: gpu.shuffle in @k: mlir/emit 5, mlir/cleanup 5`."""
+    for operation, stages in by_place(operations):
+        yield f"{_head(operation, path)}: {stages}"
 
 
 def _head(operation: OperationView, path: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from textual import on
 
 from explorer.engine.messages import Answered, PassesKnown, QueryRequest
+from explorer.model.answers import by_place
 from explorer.model.pass_list import PassList
 from explorer.model.paths import absolute, typed
 from explorer.model.result import PassView
@@ -151,12 +152,13 @@ class Passing(KernelCommands):
         if event.error or not event.operations:
             self.app.notify(event.error or "There are none.", title=event.question, severity="warning")
             return
+        rows = by_place(event.operations)
         labels = [
             f"{o.line or '?'}:{o.column or '?'} {o.name} {' '.join(f'@{n}' for n in o.within)}  "
-            f"{o.stage or ', '.join(o.maps)}"
-            for o in event.operations
+            f"{stages or ', '.join(o.maps)}"
+            for o, stages in rows
         ]
-        found = event.operations
+        found = [operation for operation, _ in rows]
 
         def go(index: int) -> None:
             if (line := found[index].line) is not None and not found[index].path:

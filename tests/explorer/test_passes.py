@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.widgets import OptionList
 
 from explorer.engine import messages as m
 from explorer.model.pass_list import Entry, PassList, closed, place_of, stages_of, suggestions
@@ -13,6 +15,7 @@ from explorer.model.result import (
     KernelInfo,
     LineView,
     ModuleInfo,
+    OperationView,
     OptionView,
     ParamView,
     PassView,
@@ -232,3 +235,23 @@ async def test_the_passes_of_a_kernel(tmp_path: Path) -> None:
         await e.press("space", "escape")
         e.main.select_target(chip="sm_80")
         assert e.engine.compiled[-1].pipelines == {}, "they hold the chip"
+
+
+async def test_questions_about_a_kernel(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (120, 40), backend="mlir") as e:
+        await e.press("escape")
+        await e.app.screen.run_action("query")
+        await e.press("enter")
+        (asked,) = e.engine.queries
+        assert (asked.question, asked.compile.backends[0]) == ("reductions", "mlir")
+        one = OperationView("gpu.shuffle", 9, 9, ("kernels", "add_kernel"), stage="mlir/emit")
+        stages = [one, one, replace(one, line=11), replace(one, stage="mlir/cleanup")]
+        e.engine.emit(m.Answered(e.engine.generation, asked.question, tuple(stages)))
+        await e.pilot.pause()
+        options = e.app.screen.query_one(OptionList)
+        assert [str(options.get_option_at_index(i).prompt).split("  ")[-1] for i in range(options.option_count)] == [
+            "mlir/emit 2, mlir/cleanup 1",
+            "mlir/emit 1",
+        ]
+        await e.press("2")
+        assert e.main.line == 11
