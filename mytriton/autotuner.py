@@ -18,7 +18,7 @@ from mytriton.examples import Example
 from mytriton.frontend.kernel import Kernel
 from mytriton.launch import JITFunction
 from mytriton.launched import LaunchResult
-from mytriton.options import SETTINGS, default_backend
+from mytriton.options import SETTINGS, with_environment
 from mytriton.ready import Launch
 from mytriton.resetting import Resetting
 from mytriton.running import Progress
@@ -172,8 +172,8 @@ class Autotuner(Decorated):
                 raise LaunchError(f"autotune's key `{name}` is an array; take numbers, such as its extents")
         values = [tuple(v) if isinstance(v := named[name], list) else v for name in given]
         dtypes = [_spelled(v.dtype) for name, v in named.items() if name in self.arg_names and hasattr(v, "dtype")]
-        options = {"backend": default_backend(), **{name: named[name] for name in SETTINGS if name in named}}
-        return (*values, *dtypes, *(f"{name}={value}" for name, value in options.items()))
+        options = with_environment({name: named[name] for name in SETTINGS if name in named})
+        return (*values, *dtypes, *(f"{name}={options[name]}" for name in SETTINGS if name in options))
 
     # --- choosing ---
 

@@ -24,12 +24,12 @@ from mytriton.options import (
     OPTIONS,
     SETTINGS,
     backend_of,
-    default_backend,
     grid_of,
     place_of,
     split_options,
     target_of,
     will_run,
+    with_environment,
 )
 from mytriton.quick import Quick
 from mytriton.ready import Entry, Launch, Repeat
@@ -142,7 +142,7 @@ class JITFunction:
     def _slowly(self, grid: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> LaunchResult:
         """A launch that no short way is known for."""
         shapes, kernel = self._shapes, self.kernel
-        given = keywords if "backend" in keywords else {**keywords, "backend": default_backend()}
+        given = with_environment(keywords)
         written = (len(args), *given)
         shape = shapes.get(written) or CallShape(kernel, len(args), given)
         values = shape.values(args, given)

@@ -30,6 +30,10 @@ OPTIONS = (
 #: All launch keywords that say how to compile. A parameter may have this last name too, and is then given it as well.
 SETTINGS = (*OPTIONS, "num_stages")
 
+#: Environment variables that stand in for options which a launch does not give. One that is not empty and not 0 counts
+#: as True; each holds for the backends that have such an option.
+VARIABLES = {"backend": "MYTRITON_BACKEND", "check_bounds": "MYTRITON_CHECK_BOUNDS", "line_info": "MYTRITON_LINE_INFO"}
+
 #: The backends that run on arrays in a GPU's memory; the others run on arrays in the host's.
 GPU_BACKENDS = ("cuda", "mlir")
 
@@ -49,20 +53,28 @@ def backend_of(options: Mapping[str, Any]) -> str:
 
 def default_backend() -> str:
     """The backend of launches that name none."""
-    return os.environ.get("MYTRITON_BACKEND") or "cuda"
+    return os.environ.get(VARIABLES["backend"]) or "cuda"
 
 
-def _is_set(variable: str) -> bool:
-    return os.environ.get(variable) not in (None, "", "0")
+def _is_set(option: str) -> bool:
+    return os.environ.get(VARIABLES[option]) not in (None, "", "0")
+
+
+def with_environment(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, or keywords, of a launch with those that the environment gives behind them."""
+    given = dict(options)
+    given.setdefault("backend", default_backend())
+    if given["backend"] == "cpu" and _is_set("check_bounds"):
+        given.setdefault("check_bounds", True)
+    if given["backend"] in GPU_BACKENDS and _is_set("line_info"):
+        given.setdefault("line_info", True)
+    return given
 
 
 def target_of(options: Mapping[str, Any], place: str | None) -> Target:
     """The target of the options; a kernel that will run on a GPU is compiled for the GPU there is."""
-    chosen = {"backend": backend_of(options), **options}
-    if chosen["backend"] == "cpu" and _is_set("MYTRITON_CHECK_BOUNDS"):
-        chosen.setdefault("check_bounds", True)
-    if chosen["backend"] in GPU_BACKENDS and _is_set("MYTRITON_LINE_INFO"):
-        chosen.setdefault("line_info", True)
+    backend_of(options)
+    chosen = with_environment(options)
     if place == "device" and "chip" not in options:
         found = probe()
         if found.devices:

@@ -19,6 +19,7 @@ from mytriton.binding.rules import ARGUMENTS, CONSTANTS, Repeatable, Way
 from mytriton.frontend.kernel import MISSING
 from mytriton.frontend.read import Watched
 from mytriton.launched import LaunchResult
+from mytriton.options import VARIABLES
 from mytriton.repeat import CallShape
 from mytriton.target import MAX_GRID_YZ
 
@@ -27,7 +28,9 @@ Long = Callable[[Any, tuple[Any, ...], dict[str, Any]], LaunchResult]
 
 # What `os.environ` keeps inside: its own look-up encodes and decodes, and takes as long as half of the rest here.
 _environment: Any = getattr(os.environ, "_data", os.environ)
-_BACKEND: Any = "MYTRITON_BACKEND" if _environment is os.environ else os.environ.encodekey("MYTRITON_BACKEND")
+_VARIABLES: Any = {
+    option: name if _environment is os.environ else os.environ.encodekey(name) for option, name in VARIABLES.items()
+}
 
 
 # The signature takes calls of any form, so that Python itself binds those of this one; names of ours begin with `_`.
@@ -84,8 +87,8 @@ class Binder:
     ) -> None:
         if any(name.startswith("_") for name in keywords):
             raise LookupError("names that begin with `_` are ours")
-        if "backend" not in keywords:
-            watched = [(_environment, _BACKEND, _environment.get(_BACKEND, MISSING)), *watched]
+        names_outside = [name for option, name in _VARIABLES.items() if option not in keywords]
+        watched = [*((_environment, name, _environment.get(name, MISSING)) for name in names_outside), *watched]
         self._way, self._other = way, other
         self._known: dict[Any, Any] = {}
         self._space: dict[str, Any] = {

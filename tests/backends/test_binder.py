@@ -289,6 +289,9 @@ def test_nothing_outside_is_stale(machine, monkeypatch):
         scale[1](*xy(), 5)
     monkeypatch.setenv("MYTRITON_BACKEND", "cuda")
     assert scale[1](*xy(), 5).ran
+    for value, found in (("1", True), ("0", False), ("1", True)):
+        monkeypatch.setenv("MYTRITON_LINE_INFO", value)
+        assert [scale[1](*xy(), 5).compilation.target.line_info for _ in range(2)] == [found] * 2
 
 
 def test_what_changes_all_the_time_goes_the_long_way(machine, monkeypatch):

@@ -197,6 +197,11 @@ def test_nothing_outside_is_stale(ways, monkeypatch):
         for _ in range(2):
             scale[3](x, y, 40)
             assert np.array_equal(y, factor * x + np.float32(0.5))
+    checks = []
+    for value in ("1", "0", "1", ""):
+        monkeypatch.setenv("MYTRITON_CHECK_BOUNDS", value)
+        checks += [scale[3](x, y, 40).compilation.target.check_bounds for _ in range(2)]
+    assert checks == [True, True, False, False] * 2
     monkeypatch.setenv("MYTRITON_BACKEND", "abacus")
     with pytest.raises(ValueError, match="unsupported backend 'abacus'"):
         scale[3](x, y, 40)
