@@ -25,11 +25,13 @@ FAMILIES = ("source", "tree", "ssa", "opt", "layout", "cuda", "mlir", "cpu", "ll
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a listing, the source it came from, and the ids of the SSA values it mentions."""
+    """One line of a listing, the source it came from, and the ids of the SSA values it mentions. An instruction that no
+    line of the kernel asked for says which program made it (`made_by`)."""
 
     text: str
     span: Span | None = None
     values: tuple[str, ...] = ()
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import pytest
 from mytriton import JITFunction, Target, backends, check_example
 from mytriton.backends.mlir.run import mlir_available
 from mytriton.check import built
+from tests import links
 from tests.frontend.test_read import EXAMPLES, load
 from tests.running import on_every_backend
 from tests.stage_runs import small, wrong_stages
@@ -61,6 +62,23 @@ def test_every_operation_of_mlir_leads_to_a_line_of_the_kernel(kernel, case, bac
     for name in (names[0], names[-1] if backend == "cpu" else names[-2]):
         lines = [line for line in compilation.stage(name).lines if line.text != "module {"]  # which MLIR prints around
         assert [line.text for line in lines if line.span is None and line.text.strip()[:1] not in ("", *"}^#/")] == []
+
+
+#: What compilers make that no line of a kernel asks for: jumps, and checks of their own that none of its results needs.
+_OF_NO_LINE = {"bra", "bra.uni", "exit", "mov.b32", "or.b64", "and.b64", "setp.eq.s64"}
+
+
+@pytest.mark.skipif(mlir_available() is not None, reason="MLIR is not installed")
+@pytest.mark.parametrize("backend", ["cuda", "mlir"])
+@pytest.mark.parametrize(("kernel", "case"), FIRST)
+def test_every_line_down_to_ptx_leads_to_a_line_of_the_kernel_or_says_what_made_it(kernel, case, backend):
+    made = links.compiled(kernel, case, backend)
+    for name in ("layout", "cuda") if backend == "cuda" else ():
+        stage = made.stage(name)
+        assert [line.text for line, _ in links.instructions(stage.language, stage.lines) if line.span is None] == []
+    rest = [(line, kind) for line, kind in links.instructions("ptx", made.stage("ptx").lines) if line.span is None]
+    assert {kind for _, kind in rest} <= _OF_NO_LINE
+    assert {line.made_by for line, _ in rest} <= {"LLVM" if backend == "mlir" else "NVRTC"}
 
 
 def test_kernel_files_are_ordinary_scripts():

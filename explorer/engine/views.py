@@ -48,7 +48,8 @@ def operation_view(operation: Operation, path: str) -> OperationView:
 
 def line_view(line: Line, units: Sequence[SourceUnit], path: str) -> LineView:
     """One line of a listing."""
-    return LineView(line.text, *place(line.span, units, path), line.values, frames(line.span, units, path))
+    inlined = frames(line.span, units, path)
+    return LineView(line.text, *place(line.span, units, path), line.values, inlined, line.made_by)
 
 
 def diagnostic_view(finding: Diagnostic, units: Sequence[SourceUnit], path: str) -> DiagnosticView:

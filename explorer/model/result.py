@@ -32,7 +32,8 @@ class Frame:
 @dataclass(frozen=True, slots=True)
 class LineView:
     """One line of a listing, the range of the file it came from, and the ids of the SSA values it mentions, first those
-    it defines. Code inlined from a helper has `frames`: from the place in the helper out to the one in the kernel."""
+    it defines. Code inlined from a helper has `frames`: from the place in the helper out to the one in the kernel. An
+    instruction that no line asked for says what made it (`made_by`)."""
 
     text: str
     line: int | None = None
@@ -41,6 +42,7 @@ class LineView:
     end_column: int | None = None
     values: tuple[str, ...] = ()
     frames: tuple[Frame, ...] = ()
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

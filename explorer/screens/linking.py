@@ -135,8 +135,18 @@ class Linking(Asking):
             numbers = [f"{number} {word}" for word, number in found]
             if found and not any(number for _, number in found):
                 numbers = ["no code came from it"]
-            parts = place_parts(told(self.session, self.place, ways), numbers, self.locked, width)
+            words = told(self.session, self.place, ways) or self._made_by()
+            parts = place_parts(words, numbers, self.locked, width)
         self.query_one("#place", TextLine).show(*parts)
+
+    def _made_by(self) -> str:
+        """What made the instruction at the cursor, if no line of the kernel asked for it."""
+        pane = self.focused_pane
+        if isinstance(pane.body, SourceEditor):
+            return ""
+        lines, row = pane.listing.lines, pane.body.cursor
+        made_by = lines[row].made_by if 0 <= row < len(lines) else ""
+        return f"no line of the kernel: made by {made_by}" if made_by else ""
 
     def _value_told(self, followed: Followed) -> tuple[str, str]:
         pane = self.focused_pane

@@ -13,7 +13,8 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
                 "ms", "cause": a sentence or null, "ops": {"before", "after"}, "stats": {name: number}, "culprit": the
                 row (from 0) of its input that it failed at, or null}], and where the listing is selected
                 "lines": [{"text", "line", "column", "end_line", "end_column", "values": [SSA ids], "frames": [call
-                    sites]}] (without a place, none of these; SASS has "control": {"wait": [barriers], "read", "write",
+                    sites]}] (without a place, none of these, but "made_by" the program that made an instruction which
+                    no line asked for; SASS has "control": {"wait": [barriers], "read", "write",
                     "yield", "stall"}),
                 "changes": [{"pass_name", "rule", "before", "after", "why", "line"}] (the change log),
                 "diagnostics": [as in problems], "units": [helpers of other files that were inlined],

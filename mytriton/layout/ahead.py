@@ -12,20 +12,23 @@ from mytriton.ir.ops.control import yielded
 from mytriton.ir.printer import Printer
 from mytriton.layout.layout import Layout
 from mytriton.layout.order import uses_shared_memory
+from mytriton.source import Span
 from mytriton.types import ScalarType
 
 
 class Maker:
-    """Makes operations of a laid-out function: `out` is where they go, `scalar` the layout of their scalars."""
+    """Makes operations of a laid-out function: `out` is where they go, `scalar` the layout of their scalars, `span` the
+    place of what those are for that have none."""
 
     def __init__(self, ids: Ids, layouts: MutableMapping[Value, Layout], printer: Printer, scalar: Layout) -> None:
         self.ids, self.layouts, self.scalar = ids, layouts, scalar
         self.out: list[Op] = []
+        self.span: Span | None = None
         self._printer = printer
 
     def add(self, op: Op, hint: str = "") -> Op:
         """A new operation, whose result, if any, is a scalar."""
-        done = complete(op, self.ids, hint)
+        done = complete(op if op.span is not None else op.evolve(span=self.span), self.ids, hint)
         self.layouts.update((v, self.scalar) for v in done.results)
         self._printer.define(done)
         self.out.append(done)

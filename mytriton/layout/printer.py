@@ -15,6 +15,7 @@ from mytriton.layout.memory_words import about, ring_lines
 from mytriton.layout.ops import Convert, Finish
 from mytriton.layout.program import Exchange, Exchanged, Item, LaidOut, Nested, Segment
 from mytriton.layout.staging import AsyncCommit, AsyncWait, Staged
+from mytriton.source import Span
 from mytriton.stage import Line
 
 _THROUGH = {"registers": "the registers of each thread", "shuffle": "shuffles in each warp", "shared": "shared memory"}
@@ -48,6 +49,13 @@ def _layout_names(laid_out: LaidOut) -> dict[Layout, str]:
     return names
 
 
+def _first(item: Item) -> Span | None:
+    """The place of what an item does first, for which threads wait before it, and run through their registers."""
+    if not isinstance(item, Segment):
+        return item.op.span
+    return next((op.span for op in item.ops if not op.inline and op.span is not None), None)
+
+
 class _Listing:
     def __init__(self, laid_out: LaidOut) -> None:
         self._laid_out = laid_out
@@ -67,10 +75,12 @@ class _Listing:
         for item in items:
             if isinstance(item, Segment) and all(op.inline for op in item.ops):
                 continue
+            first = _first(item)
             if item.barrier:
-                self._lines.append(Line(f"{indent}barrier"))
+                self._lines.append(Line(f"{indent}barrier", first))
             if isinstance(item, Segment):
-                self._lines.append(Line(indent + self._header(item), values=tuple(v.id for v in item.escaping)))
+                values = tuple(v.id for v in item.escaping)
+                self._lines.append(Line(indent + self._header(item), first, values))
                 for op in item.ops:
                     if not op.inline:
                         self._op(op, self._printer.op(op), f"{indent}  ")

@@ -41,7 +41,8 @@ class Rolling:
             int(made.value) if isinstance(made := definitions.get(v), ops.Constant) else None
             for v in (self._op.lower, self._op.upper, self._op.step)
         )
-        maker, maker.out = self._maker, []
+        maker = self._maker
+        maker.out, maker.span = [], self._span
         now = dict(zip(self._params, (self._op.initial[slot] for slot in self._slots), strict=True))
         for trip in range(self._trips):
             now = self._before(trip, now)

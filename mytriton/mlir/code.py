@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mytriton.backends.cpu.listing import asm_lines, tool
+from mytriton.backends.mlir.debug_locations import OPTIONS
 from mytriton.backends.mlir.listing import Listings
 from mytriton.backends.mlir.llvm import OPTIMIZED, llvm_lines, missing, translate_operation
 from mytriton.backends.mlir.run import native_stderr
@@ -68,7 +69,13 @@ def _host(bytecode: bytes, source: Sequence[Line], listings: Listings) -> Iterat
 
 def optimized(text: str, source: Sequence[Line]) -> Stage:
     """LLVM IR after the passes that the JIT compiler has it go through, for the processor at hand."""
-    options = ["-S", "-passes=default<O3>", "-mcpu=native", f"-mtriple={platform.machine()}-unknown-linux-gnu"]
+    options = [
+        "-S",
+        "-passes=default<O3>",
+        "-mcpu=native",
+        f"-mtriple={platform.machine()}-unknown-linux-gnu",
+        OPTIONS[0],
+    ]
     return tool_stage(OPTIMIZED, "opt", options, text, source)
 
 

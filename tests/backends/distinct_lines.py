@@ -17,28 +17,27 @@ def distinct(x, k, sums, out, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = offs < n
     a = tl.load(x + offs, mask=inside, other=0.0)
-    b = libdevice.popc(tl.load(k + offs, mask=inside, other=0))
+    b = libdevice.popc(tl.load(k + offs, mask=inside, other=0).to(tl.int32))
     d = tl.rsqrt(a) + 7.5
     total = tl.sum(d)
     for _ in range(n):
         total = tripled(total)
     tl.atomic_add(sums, total)
     e = tl.floor(d)
-    tl.store(out + offs, e + b, mask=inside)
+    tl.store(out + offs, e + b)
 
 
-SIGNATURE = "*fp32, *i32, *fp32, *fp32, i32, 128"
+SIGNATURE = "*fp32, *i8, *fp32, *fp32, i32, 128"
 
 #: By the beginning of a line: patterns of an instruction of PTX and of one of SASS that only this line asks for.
 MARKS = {
-    "offs = ": (r"mov\.u32 .*%tid\.x", r"S2R .*SR_TID\.X"),
-    "inside = ": (r"setp\.\w+\.s32 .*%p1,", r"ISETP\.GE\.AND P1,"),
-    "a = ": (r"ld\.global\.(?:f32|b32) .*%f|ld\.global\.b32 \t%r9", r"LDG"),
-    "b = ": (r"popc", r"POPC"),
+    "offs = ": (r"%[cn]?t(id|aid)\.x", r"SR_(TID|CTAID)\.X"),
+    "a = ": (r"ld\.global\.[fb]32", r"LDG\.E R"),
+    "b = ": (r"ld\.global\.[sub]8|popc", r"LDG\.E\.[SU]8|POPC"),
     "d = ": (r"rsqrt|0f40F00000", r"MUFU\.RSQ|FADD.* 7\.5"),
-    "total = tl.sum": (r"shfl|ld\.shared|st\.shared", r"SHFL|LDS|STS"),
+    "total = tl.sum": (r"shfl|(ld|st)\.shared", r"SHFL|LDS|STS"),
     "return x * 3.25": (r"0f40500000", r"FMUL.* 3\.25"),
-    "tl.atomic_add": (r"atom|red\.", r"ATOM|RED"),
+    "tl.atomic_add": (r"\b(atom|red)\.", r"\b(ATOM|RED)"),
     "e = ": (r"cvt\.rmi", r"FRND.*FLOOR"),
     "tl.store(": (r"st\.global", r"STG"),
 }

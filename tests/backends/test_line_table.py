@@ -15,7 +15,7 @@ from mytriton.backends.nvidia.tools import find_program
 from mytriton.source import SourceUnit, Span
 from mytriton.stage import Line
 from tests.backends import distinct_lines
-from tests.backends.distinct_lines import SIGNATURE, distinct
+from tests.backends.distinct_lines import MARKS, SIGNATURE, distinct
 
 _INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(.*?) ?;")
 _PLACE = re.compile(r'"([^"]*)", line (\d+)')
@@ -54,7 +54,7 @@ def test_the_cubin_s_line_table_names_the_kernel_s_file(backend: str, tmp_path: 
     def of(opcode: str) -> list[str]:
         return next(lines[what] for what in lines if re.search(opcode, what))
 
-    assert of("STG") == ["tl.store(out + offs, e + b, mask=inside)"]
+    assert of("STG") == ["tl.store(out + offs, e + b)"]
     assert of("ATOMG|REDG") == ["tl.atomic_add(sums, total)"]
     assert of("SHFL") == ["total = tl.sum(d)"]
     assert of("MUFU.RSQ") == ["d = tl.rsqrt(a) + 7.5"]
@@ -96,3 +96,21 @@ def test_the_environment_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MYTRITON_LINE_INFO", "1")
     made = {b: distinct.compile(SIGNATURE, backend=b).target.line_info for b in ("cuda", "mlir", "interp")}
     assert made == {"cuda": True, "mlir": True, "interp": False}
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("backend", ["cuda", "mlir"])
+def test_each_line_has_the_instructions_that_only_it_asks_for(backend: str, chip: str) -> None:
+    if backend == "mlir" and (reason := mlir_available()):
+        pytest.skip(reason)
+    made = distinct.compile(SIGNATURE, backend=backend, chip=chip)
+    for number, stage in enumerate(("ptx", "sass")):
+        lines = made.stage(stage).lines
+        for start, marks in MARKS.items():
+            marked = [line for line in lines if re.search(marks[number], line.text)]
+            texts = {text_of(line, made) for line in marked}
+            assert {text.startswith(start) for text in texts} == {True}, (stage, start, texts)
+
+
+def text_of(line: Line, made: Compilation) -> str:
+    return made.units[line.span.unit].line(line.span.line).strip() if line.span is not None else ""

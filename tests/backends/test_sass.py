@@ -54,3 +54,36 @@ def test_a_control_code_is_taken_apart() -> None:
     bits = 0b1010_000011_010_111_0_0101  # reuse, waits for 0 and 1, read barrier 2, write barrier none, yield, stall
     assert control_code(bits << 41 | 0x1FF) == "[01---- r2 w- y s05]"
     assert control_code(0x000E220000000800) == "[------ r- w0 - s01]"  # LDC R1, c[0x0][0x28] of a cubin for sm_90
+
+
+PRODUCTS = """\
+\t.section\t.text.k,"ax",@progbits
+        .global         k
+k:
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        //## File ".nv_debug_ptx_txt", line 5
+        /*0010*/                   CALL.REL.NOINC `(slow);
+        //## File ".nv_debug_ptx_txt", line 1
+        /*0020*/                   WARPGROUP.ARRIVE ;
+        //## File ".nv_debug_ptx_txt", line 5
+        /*0030*/                   HGMMA.64x64x16.F32 R24, gdesc[UR4], R24 ;
+        /*0040*/                   HGMMA.64x64x16.F32 R24, gdesc[UR8], R24 ;
+        //## File ".nv_debug_ptx_txt", line 6
+        /*0050*/                   ULDC.64 UR6, c[0x0][0x208] ;
+        //## File ".nv_debug_ptx_txt", line 5
+        /*0060*/                   STG.E desc[UR6][R2.64], R5 ;
+slow:
+        /*0000*/                   MUFU.RCP R7, R4 ;
+"""
+
+
+def test_what_the_table_of_lines_lacks_follows_from_the_code() -> None:
+    one, two, rest = (Span(n, 1, n, 2) for n in (1, 2, 3))
+    products = [Line("wgmma.mma_async.sync {%r1}, %rd1, %rd2;", span) for span in (one, two)]
+    ptx = [Line("wgmma.fence.sync.aligned;", one), *products, Line(""), Line("st.global [%rd1], %r1;", rest), Line("{")]
+    lines = {line.text.partition("*/ ")[2]: line for line in sass_lines(PRODUCTS, ptx)}
+    assert [line.span for text, line in lines.items() if text.startswith("HGMMA")] == [one, two]  # in the PTX's order
+    assert lines["ULDC.64 UR6, c[0x0][0x208] ;"].span == rest  # there for the store, which uses it
+    assert lines["MUFU.RCP R7, R4 ;"].span == rest  # in a function called there
+    made = lines["LDC R1, c[0x0][0x28] ;"]
+    assert (made.span, made.made_by) == (None, "the assembler")

@@ -2,7 +2,7 @@
 #loop_vectorize = #llvm.loop_vectorize<disable = true>
 #loop_annotation = #llvm.loop_annotation<vectorize = #loop_vectorize, unroll = #loop_unroll>
 module {
-  func.func @binary_kernel.programs(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr, %arg3: i32, %arg4: !llvm.ptr {llvm.noalias}, %arg5: i64, %arg6: i64, %arg7: i64, %arg8: i64, %arg9: i64) attributes {passthrough = ["no-builtin-memcpy"]} {
+  func.func @binary_kernel.programs(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr, %arg3: i32, %arg4: !llvm.ptr {llvm.noalias}, %arg5: i64, %arg6: i64, %arg7: i64, %arg8: i64, %arg9: i64) attributes {passthrough = ["no-inline-line-tables", "no-builtin-memcpy"]} {
     %cst = arith.constant dense<0.000000e+00> : vector<16xf32>
     %c1024_i64 = arith.constant 1024 : i64
     %c2048_i64 = arith.constant 2048 : i64

@@ -1,5 +1,5 @@
 #as_written = #llvm.loop_annotation<vectorize = <disable = true>, unroll = <disable = true>>
-func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr: !llvm.ptr, %n: i32, %scratch.base: !llvm.ptr {llvm.noalias}, %programs.first: i64, %programs.last: i64, %grid.x: i64, %grid.y: i64, %grid.z: i64) attributes {passthrough = ["no-builtin-memcpy"]} {
+func.func @binary_kernel.programs(%x_ptr: !llvm.ptr, %y_ptr: !llvm.ptr, %out_ptr: !llvm.ptr, %n: i32, %scratch.base: !llvm.ptr {llvm.noalias}, %programs.first: i64, %programs.last: i64, %grid.x: i64, %grid.y: i64, %grid.z: i64) attributes {passthrough = ["no-inline-line-tables", "no-builtin-memcpy"]} {
   %size.0 = arith.constant 0 : i32
   %size.16 = arith.constant 16 : i32
   %size.1024 = arith.constant 1024 : i32

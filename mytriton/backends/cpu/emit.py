@@ -26,6 +26,7 @@ from mytriton.backends.cpu.reduce import reduce_function, reduction
 from mytriton.backends.cpu.runs import RunWriter
 from mytriton.backends.cpu.scalars import ScalarWriter
 from mytriton.backends.cpu.writer import POINTER, Text, dense, symbol, type_name, width_of
+from mytriton.backends.mlir.debug_locations import CALLS
 from mytriton.backends.mlir.inherited import inherited
 from mytriton.diagnostics import InternalError
 from mytriton.ir import ops
@@ -153,7 +154,7 @@ class _Emitter:
         params = [*map(self._scalars.parameter, self.func.params), *EXTRA, *self._effects.parameters]
         text.write(ANNOTATION)
         name = symbol(self.func.name)
-        attributes = [NO_COPIES]
+        attributes = [CALLS, NO_COPIES]
         if any(isinstance(op, ops.While) for op in self.func.walk()):
             attributes.append("noimplicitfloat")
         if self._effects.assertions:
@@ -162,8 +163,7 @@ class _Emitter:
             name = inner
             attributes.append("noinline")
         listed = ", ".join(f'"{attribute}"' for attribute in attributes)
-        passed = f" attributes {{passthrough = [{listed}]}}" if attributes else ""
-        with text.block(f"func.func {name}({', '.join(params)}){passed}"):
+        with text.block(f"func.func {name}({', '.join(params)}) attributes {{passthrough = [{listed}]}}"):
             self._shared_constants()
             self._scalars.write_parameters(self.func.params)
             text.write("%programs.step = arith.constant 1 : i64")
@@ -251,7 +251,6 @@ class _Emitter:
     def _begin(self, op: ops.Dot, acc: str, sums: str) -> None:
         """Put what a product is added to where its sums are, unless it is there."""
         if self.plan.slots[op.acc] != self.plan.slots[op.result]:
-            rows, types = self.plan.rows.get(op.result), f"({POINTER}, {POINTER}, i64) -> ()"
-            size = element_bytes(op.acc) * (rows.elements(shape_of(op.acc.type)) if rows else size_of(op.acc))
+            size, types = size_of(op.acc) * element_bytes(op.acc), f"({POINTER}, {POINTER}, i64) -> ()"
             self.text.write(f"{sums}.bytes = arith.constant {size} : i64")
             self.text.write(f'"llvm.intr.memcpy"({sums}, {acc}, {sums}.bytes) <{{isVolatile = false}}> : {types}')

@@ -20,6 +20,7 @@ from mytriton.backends.cuda.loops import Loop, Part, Structure
 from mytriton.backends.cuda.memory import Memory
 from mytriton.backends.cuda.names import mangle_kernel
 from mytriton.backends.cuda.positions import position
+from mytriton.backends.cuda.surrounding import around
 from mytriton.backends.cuda.values import Values
 from mytriton.backends.cuda.writer import Writer
 from mytriton.backends.nvidia.shared import STATIC_BYTES, alignment, shared_bytes
@@ -70,10 +71,8 @@ class _Emitter:
             declared = f"__shared__ __align__({alignment(laid_out)}) unsigned char {SHARED}"
             self._writer.line(f"{declared}[{size}];" if size <= STATIC_BYTES else f"extern {declared}[];")
         self._parts(self._facts.parts)
-        prelude = self._values.prelude
-        before = [Line(text) for text in prelude.declarations()]
-        after = [Line(text) for text in prelude.definitions()]
-        return [*before, *self._signature(), *self._writer.lines, Line("}", self._func.span), *after]
+        kernel = [*self._signature(), *self._writer.lines, Line("}", self._func.span)]
+        return around(kernel, self._values.prelude.used)
 
     def _signature(self) -> list[Line]:
         params = ", ".join(f"{c_type(p.type)} {self._values.name(p)}" for p in self._func.params)

@@ -271,17 +271,7 @@ class Prelude:
         self._used[function] = None
         return f"{function}{'' if width is None else f'<{width}>'}({', '.join(arguments)})"
 
-    def declarations(self) -> list[str]:
-        """One line for each function called so far, and an empty line after them."""
-        lines = [_declaration(self._texts[name]) for name in self._used if name not in _TYPES]
-        return [*lines, ""] if lines else []
-
-    def definitions(self) -> list[str]:
-        """The definitions of the functions called so far, with an empty line before each."""
-        return [line for name in self._used for line in ("", *self._texts[name].split("\n"))]
-
-
-def _declaration(definition: str) -> str:
-    # Attributes count in the first declaration only; the compiler warns of those in a later one.
-    head = definition[: definition.index(" {")]
-    return head.replace("\n", " ").replace("__device__", "__device__ __forceinline__") + ";"
+    @property
+    def used(self) -> dict[str, str]:
+        """The definitions of the functions called so far, and of the types that they need, by name."""
+        return {name: self._texts[name] for name in self._used}

@@ -13,6 +13,7 @@ from mytriton.analysis.ranges import value_ranges
 from mytriton.backends.mlir.atomics import write_atomic
 from mytriton.backends.mlir.context import Context, View
 from mytriton.backends.mlir.control import Control
+from mytriton.backends.mlir.debug_locations import CALLS
 from mytriton.backends.mlir.effects import write_assert, write_print
 from mytriton.backends.mlir.exchange import Exchanges
 from mytriton.backends.mlir.homes import Homes, Widths
@@ -34,6 +35,7 @@ from mytriton.layout.live import programs_together
 from mytriton.layout.orders import Orders
 from mytriton.layout.program import Exchange, Item, LaidOut, Nested, Segment
 from mytriton.layout.staging import AsyncCopy
+from mytriton.layout.warpgroup import by_warpgroups
 from mytriton.stage import Line
 from mytriton.target import Target
 from mytriton.types import PointerType, ScalarType, is_pointer
@@ -81,7 +83,10 @@ class _Emitter:
         threads = f"nvvm.reqntid = array<i32: {self.target.threads}>"
         together = programs_together(self.laid_out, self.target)
         threads += f", nvvm.minctasm = {together} : i32" if together > 1 else ""
-        attributes = f" attributes {{{threads}}}" if self.target.form == "tuned" else ""
+        said = [threads] if self.target.form == "tuned" else []
+        if any(isinstance(op, ops.Dot) and by_warpgroups(op) for op in self.func.walk()):
+            said.append(f'passthrough = ["{CALLS}"]')
+        attributes = f" attributes {{{', '.join(said)}}}" if said else ""
         head = f"gpu.func @{entry_name(self.func.name)}({params}){self.shared.attribution} kernel{attributes}"
         with text.region("module attributes {gpu.container_module}"), text.region("gpu.module @kernels"):
             text.at(self.func.span)

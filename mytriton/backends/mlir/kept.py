@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from mytriton.backends.mlir import listing, run
+from mytriton.backends.mlir import debug_locations, listing, run
 from mytriton.backends.mlir.listing import Listings, link_lines
 from mytriton.cache import Entry
 from mytriton.records import dataclass
 from mytriton.stage import Line, Stage
 
 _PTX = "ptx"
+#: Of which the bytecode and PTX depend.
+_FILES = (__file__, run.__file__, listing.__file__, debug_locations.__file__)
 
 
 @lru_cache(maxsize=1)
@@ -46,7 +48,7 @@ class KeptRun:
         self._lines, self._passes = lines, passes
         text = "\n".join(line.text for line in lines)
         inputs = (text, *(part for pass_ in passes for part in pass_))
-        self._entry = Entry("mlir", inputs, _libraries(), (source, __file__, run.__file__, listing.__file__))
+        self._entry = Entry("mlir", inputs, _libraries(), (source, *_FILES))
 
     def read(self) -> Made | None:
         """The run, if it was kept. Its stages say "cached" where they would say "ok"."""

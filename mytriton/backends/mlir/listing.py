@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from mytriton.backends.mlir.debug_locations import keep_locations
 from mytriton.backends.mlir.inherited import inherited
 from mytriton.stage import Line
 
@@ -44,6 +45,7 @@ class Listings:
 
         with self._lock:
             if self._context is None:
+                keep_locations()
                 self._context = ir.Context(load_on_create_dialects=[])
                 self._context.enable_multithreading(False)
             with self._context:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mytriton.backends.cpu.listing import tool
+from mytriton.backends.first_use import placed
 from mytriton.backends.mlir.listing import Listings
 from mytriton.diagnostics import MytritonError
 from mytriton.stage import Line, Stage
@@ -14,6 +15,7 @@ from mytriton.stage import Line, Stage
 #: The stage of LLVM IR after optimization.
 OPTIMIZED = "llvm/O3"
 
+_NAME = re.compile(r'%(?:[\w.$-]+|"[^"]*")')
 _USE = re.compile(r",? !dbg !(\d+)")
 _LOCATION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
 _DEBUG_METADATA = re.compile(r"^(!\d+ = (distinct )?!(DI|\{\}$|\{i32 2, !\"Debug Info)|!llvm\.(dbg|module\.flags))")
@@ -37,8 +39,9 @@ def translate_operation(operation: Any) -> str:
 
 
 def llvm_lines(text: str, source: Sequence[Line]) -> list[Line]:
-    """The listing of LLVM IR, each instruction linked like the source line its `!dbg` leads to. The debug metadata
-    itself, longer than the code, is left out; it is what the `.loc` directives of the PTX show."""
+    """The listing of LLVM IR, each instruction linked like the source line its `!dbg` leads to, or its first use if
+    it has none. The debug metadata itself, longer than the code, is left out; it is what the `.loc` directives of the
+    PTX show."""
     rows = text.rstrip("\n").split("\n")
     places = {m[1]: int(m[2]) for m in map(_LOCATION.match, rows) if m}
     lines: list[Line] = []
@@ -51,7 +54,16 @@ def llvm_lines(text: str, source: Sequence[Line]) -> list[Line]:
         lines.append(Line(_USE.sub("", row), origin.span, origin.values))
     while lines and not lines[-1].text:
         lines.pop()
-    return lines
+    return placed(lines, _names, "LLVM")
+
+
+def _names(text: str) -> tuple[list[str], list[str]] | None:
+    """The values that an instruction makes and takes."""
+    if not text.startswith("  "):
+        return None
+    names = _NAME.findall(text)
+    made = 1 if text.startswith("  %") else 0
+    return names[:made], names[made:]
 
 
 def optimized(program: str, make: Callable[[], Stage]) -> Stage:

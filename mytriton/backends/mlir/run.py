@@ -22,6 +22,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from mytriton.backends.mlir.debug_locations import keep_locations
 from mytriton.backends.mlir.listing import Listings, failing_row, link_lines, origin
 from mytriton.diagnostics import Diagnostic
 from mytriton.source import Span
@@ -61,6 +62,7 @@ def prepare() -> None:
 def _context() -> Any:
     from mlir import ir
 
+    keep_locations()
     context = ir.Context(load_on_create_dialects=[])
     context.enable_multithreading(False)
     return context

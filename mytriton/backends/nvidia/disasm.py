@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from mytriton.backends.nvidia.control import control_code
+from mytriton.backends.nvidia.sass_links import linked, products
 from mytriton.backends.nvidia.tools import ToolFailed, find_program
 from mytriton.cache import Entry
 from mytriton.stage import Line
@@ -52,33 +53,40 @@ def sass_lines(listing: str, ptx: Sequence[Line]) -> list[Line]:
     """The instructions, each after its control code, and the labels of an nvdisasm listing, linked through the PTX line
     each came from (both nvJitLink and ptxas record it). The kernel comes before the functions it calls, such as a
     division's slow path; padding after the last branch of each is left out."""
-    functions: list[list[Line]] = []
+    functions: list[tuple[list[str], list[int]]] = []
     kernel = ""
-    origin: Line | None = None
+    number = 0
     for text in listing.split("\n"):
         if entry := _ENTRY.match(text):
             kernel = f"{entry['name']}:"
         elif where := _WHERE.match(text):
             number = int(where["line"])
-            origin = ptx[number - 1] if 1 <= number <= len(ptx) else None
         elif _FUNCTION.match(text):
-            functions.append([Line(text)])
-            origin = None
+            functions.append(([text], [0]))
+            number = 0
         elif functions and (instruction := _INSTRUCTION.match(text)):
-            span, values = (origin.span, origin.values) if origin is not None else (None, ())
-            functions[-1].append(Line(f"/*{instruction['address']}*/ {instruction['text']}", span, values))
+            texts, rows = functions[-1]
+            texts.append(f"/*{instruction['address']}*/ {instruction['text']}")
+            rows.append(number)
         elif functions and (encoded := _UPPER.match(text)):
-            last = functions[-1][-1]
-            address, _, code = last.text.partition(" ")
-            code = f"{address} {control_code(int(encoded['upper'], 16))} {code}"
-            functions[-1][-1] = Line(code, last.span, last.values)
+            texts, _ = functions[-1]
+            address, _, code = texts[-1].partition(" ")
+            texts[-1] = f"{address} {control_code(int(encoded['upper'], 16))} {code}"
         elif functions and _LABEL.match(text):
-            functions[-1].append(Line(text.strip()))
-    functions.sort(key=lambda lines: lines[0].text != kernel)
-    return [line for lines in functions for line in _without_padding(lines)]
+            texts, rows = functions[-1]
+            texts.append(text.strip())
+            rows.append(0)
+    functions.sort(key=lambda function: function[0][0] != kernel)
+    return linked([_lines(_without_padding(texts), rows, ptx) for texts, rows in functions]) if functions else []
 
 
-def _without_padding(lines: list[Line]) -> list[Line]:
-    while lines[-1].text.endswith("NOP;") or lines[-1].text.startswith(".L_x_"):
-        lines.pop()
-    return lines
+def _without_padding(texts: list[str]) -> list[str]:
+    while texts[-1].endswith("NOP;") or texts[-1].startswith(".L_x_"):
+        texts.pop()
+    return texts
+
+
+def _lines(texts: Sequence[str], rows: Sequence[int], ptx: Sequence[Line]) -> list[Line]:
+    """The lines of a function."""
+    made = [ptx[row - 1] if 1 <= row <= len(ptx) else Line("") for row in products(texts, rows, ptx)]
+    return [Line(text, origin.span, origin.values, origin.made_by) for text, origin in zip(texts, made, strict=False)]
