@@ -15,13 +15,15 @@ from mytriton.layout.program import Exchange
 from mytriton.layout.routes import BitMap
 from mytriton.layout.staging import AsyncCopy, AsyncWait, Ring, Staged
 from mytriton.layout.swizzle import PIECE_BYTES, conversion
+from mytriton.stage import Line
 from mytriton.types import ScalarType, element_of
 
 
-def ring_lines(func: Func) -> list[str]:
-    """Two lines for each ring of buffers: where they are, and how elements stand in them."""
-    rings = {op.ring.number: op.ring for op in func.walk() if isinstance(op, (AsyncCopy, Staged))}
-    return [line for _, ring in sorted(rings.items()) for line in _ring(ring)]
+def ring_lines(func: Func) -> list[Line]:
+    """Two lines for each ring of buffers, linked to the load that it is for: where they are, and how elements stand in
+    them."""
+    rings = {op.ring.number: op for op in func.walk() if isinstance(op, (AsyncCopy, Staged))}
+    return [Line(text, op.span) for _, op in sorted(rings.items()) for text in _ring(op.ring)]
 
 
 def _ring(ring: Ring) -> tuple[str, str]:

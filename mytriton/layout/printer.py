@@ -66,7 +66,7 @@ class _Listing:
     def lines(self) -> list[Line]:
         for layout, name in self._names.items():
             self._lines += [Line(f"{name} = {layout}"), Line(f"  {describe(layout)}")]
-        self._lines += map(Line, ring_lines(self._laid_out.func))
+        self._lines += ring_lines(self._laid_out.func)
         self._items(self._laid_out.items, "")
         return self._lines
 

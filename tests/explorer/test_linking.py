@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from explorer.widgets.code_view import CodeView
@@ -69,6 +70,24 @@ async def test_the_cursor_lights_every_pane_and_says_how_much(tmp_path: Path) ->
         assert "3 of " in e.heading("cuda")
         assert e.line("#place").startswith(" line 14")
         assert "1 SSA, 3 CUDA" in e.line("#place")
+
+
+async def test_an_instruction_of_no_line_says_what_made_it(tmp_path: Path) -> None:
+    path = copied(tmp_path, "add.py")
+    result = compiled(path, "add_kernel")
+    ptx = result.stages["ptx"]
+    made = tuple(replace(line, line=None, made_by="NVRTC") if "\tret;" in line.text else line for line in ptx.lines)
+    result.stages["ptx"] = replace(ptx, lines=made)
+    async with explorer(path, (120, 40), answered=False) as e:
+        e.engine.read()
+        await e.pilot.pause()
+        await play(e, result)
+        e.main.select_stage("asm", "ptx")
+        await e.press("escape", "6")
+        await on(e, "ret;", "asm")
+        assert e.line("#place").strip() == "no line of the kernel: made by NVRTC"
+        await on(e, "ld.global", "asm")
+        assert e.line("#place").startswith(" line ")
 
 
 async def test_a_narrow_heading_says_it_briefly(tmp_path: Path) -> None:
