@@ -76,7 +76,7 @@ class MainScreen(
 
         pane = self.focused_pane
         name, stage, line = pane.name or "source", "", ""
-        if isinstance(pane.body, CodeView):
+        if isinstance(pane.body, CodeView) and name in panes.FAMILIES:
             stage = (panes.chosen_stage(self.session, name, self.chosen) or "").split("/")[0]
             line = pane.body.lines[pane.body.cursor] if pane.body.lines else ""
         self.show_text("Help", partial(help_lines, name, stage=stage, line=line))
