@@ -82,8 +82,13 @@ class ChangedRows(_Base):
         if not self._checking:
             # Deferred: whoever asks may be half-way through changing what is shown.
             self._checking = True
-            self.call_next(self._refresh_changed)
+            self.check_idle()
         return self
+
+    def _check_refresh(self) -> None:
+        """Textual looks what there is to paint once a widget has nothing else to do."""
+        self._refresh_changed()
+        super()._check_refresh()
 
     def check(self) -> bool:
         """Look now, and not later, which rows are to be painted; whether there are any."""
