@@ -22,15 +22,18 @@ def ways_of(session: Session, place: Place | None) -> Ways:
     return links_of(stage.lines).ways(place) if stage is not None else ()
 
 
-def counts(session: Session, place: Place | None, ways: Ways) -> list[tuple[str, int]]:
-    """How many lines of each listing of the selected backend belong to a place, in the order of the stages."""
+def counts(session: Session, place: Place | None, ways: Ways, ssa: str = "", mlir: str = "") -> list[tuple[str, int]]:
+    """How many lines of each listing of the selected backend belong to a place, in the order of the stages. `ssa` and
+    `mlir` are the stages that those panes show."""
     found: list[tuple[str, int]] = []
     if place is None:
         return found
     result = session.result
     last = next((name for name in reversed(result.planned) if name.startswith("opt/")), "ssa")
-    shown = {"tree": "tree", last: "SSA", "cuda": "CUDA", "mlir/emit": "MLIR", "cpu/emit": "MLIR", "ptx": "PTX",
-             "sass": "SASS", "asm": "asm"}  # fmt: skip
+    ssa = ssa if ssa in result.planned else last
+    emitted = [mlir] if mlir in result.planned else ["mlir/emit", "cpu/emit"]
+    shown = {"tree": "tree", ssa: "layout" if ssa.startswith("layout") else "SSA", "cuda": "CUDA",
+             **dict.fromkeys(emitted, "MLIR"), "ptx": "PTX", "sass": "SASS", "asm": "asm"}  # fmt: skip
     for name in result.planned:
         stage = result.listing(name)[0] if name in shown else None
         if stage is not None and stage.lines:

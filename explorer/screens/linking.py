@@ -131,7 +131,8 @@ class Linking(Asking):
             left, right = self._value_told(self.followed)
             parts = place_parts(left, [right], self.locked, width)
         else:
-            found = counts(self.session, self.place, ways)
+            ssa, mlir = (panes.chosen_stage(self.session, name, self.chosen) or "" for name in ("ssa", "mlir"))
+            found = counts(self.session, self.place, ways, ssa, mlir)
             numbers = [f"{number} {word}" for word, number in found]
             if found and not any(number for _, number in found):
                 numbers = ["no code came from it"]
