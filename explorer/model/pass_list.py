@@ -186,19 +186,20 @@ def _within(text: str) -> str | None:
 def _score(letters: str, found: PassView) -> tuple[int, int] | None:
     """How well a pass fits, less is better: it begins with the letters, has them in a piece, in its help, in order."""
     name = found.name
-    if not letters or name.startswith(letters):
+    if not letters:
+        return 0, 0
+    if name.startswith(letters):
         return 0, len(name)
     if letters in name:
         return 1, name.index(letters)
     if letters in found.help.lower():
         return 2, len(name)
-    at = first = -1
+    at = -1
     for letter in letters:
         at = name.find(letter, at + 1)
         if at < 0:
             return None
-        first = at if first < 0 else first
-    return 3, at - first
+    return 3, at
 
 
 def closed(text: str) -> str:

@@ -120,7 +120,8 @@ class Passing(KernelCommands):
         else:
             first = next((n for n in session.result.planned if n.endswith("/emit")), "emit")
             file = f"{session.result.kernel}.{first.replace('/', '-')}.mlir"
-        return command(file, parts, session.settings.schedule)
+        schedule = session.settings.schedule
+        return command(file, parts, str(absolute(schedule)) if schedule else "")
 
     def action_mlir_opt(self) -> None:
         """Copy the line for `mlir-opt`."""

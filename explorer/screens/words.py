@@ -64,8 +64,8 @@ LAYOUT = (
 )  # fmt: skip
 
 PTX = (
-    Word("%r1 %rd1 %f1 %h1 %p1",
-         "virtual registers of 32 and 64 bits, for f32, of 16 bits, and predicates (true or false); ptxas gives them "
+    Word("%r1 %rd1 %rs1 %f1 %fd1 %p1",
+         "virtual registers of 32, 64 and 16 bits, for f32 and f64, and predicates (true or false); ptxas gives them "
          "the machine's", r"%[a-z]+\d"),
     Word("@%p1 @!%p1",
          "the instruction is carried out only by threads whose predicate is true (or, with !, false)", r"@!?%p"),

@@ -76,6 +76,7 @@ def test_each_entry_knows_its_stages() -> None:
 @pytest.mark.parametrize(
     ("typed", "first", "written"),
     [
+        ("", "affine-loop-unroll", "affine-loop-unroll"),
         ("c", "cse", "cse"),
         ("scf", "convert-scf-to-cf", "convert-scf-to-cf"),
         ("common", "cse", "cse"),
