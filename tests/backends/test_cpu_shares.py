@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 from collections import Counter
 
 import numpy as np
@@ -44,6 +47,32 @@ def test_the_first_failure_is_raised() -> None:
     with pytest.raises(ValueError, match=r"^0$"):
         shares.share(fail, 1000, 2, 1)
     assert len(begun) <= 2  # one in each thread
+
+
+def test_an_interrupt_waits_for_who_is_at_work() -> None:
+    """They use the caller's arrays. `Ctrl+C` comes while the caller is at its piece, and again while it waits."""
+    if shares.threads() < 2:
+        pytest.skip("one core")
+    begun, ended, main = threading.Event(), [], threading.get_ident()
+
+    def run(first: int, last: int) -> None:
+        if threading.get_ident() == main:
+            begun.wait(10)
+            raise KeyboardInterrupt
+        begun.set()
+        threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        time.sleep(0.3)
+        ended.append(first)
+
+    with pytest.raises(KeyboardInterrupt):
+        shares.share(run, 4, 2, 1)
+    assert len(ended) == 1
+
+
+def test_a_wrong_number_of_threads_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MYTRITON_CPU_THREADS", "many")
+    with pytest.raises(LaunchError, match="MYTRITON_CPU_THREADS is the number of threads to use, got 'many'"):
+        shares.threads.__wrapped__()
 
 
 @triton.jit

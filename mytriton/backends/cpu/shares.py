@@ -14,46 +14,61 @@ from collections.abc import Callable
 from functools import cache
 from queue import SimpleQueue
 
+from mytriton.diagnostics import LaunchError
+
 
 class _Job:
     """What is left of a grid; `run(first, last)` runs some of its programs."""
 
-    def __init__(self, run: Callable[[int, int], None], pieces: list[tuple[int, int]]) -> None:
+    def __init__(self, run: Callable[[int, int], None], left: list[tuple[int, int]]) -> None:
         self._run = run
-        self._left = deque(pieces)
-        self._unfinished = len(pieces)
-        self._lock = threading.Lock()
+        self._left = deque(left)
+        self._helping = 0
+        self._changed = threading.Condition(threading.Lock())
         self._failures: dict[int, BaseException] = {}
-        self._finished = threading.Lock()
-        self._finished.acquire()
+
+    def help(self) -> None:
+        """What another thread does: who comes too late finds nothing left."""
+        with self._changed:
+            if not self._left:
+                return
+            self._helping += 1
+        try:
+            self.work()
+        finally:
+            with self._changed:
+                self._helping -= 1
+                self._changed.notify()
 
     def work(self) -> None:
         """Run pieces until none is left. Once one has failed no other begins, but those before it have begun."""
         while (piece := self._next()) is not None:
-            failure: BaseException | None = None
             try:
                 self._run(*piece)
-            except BaseException as raised:  # noqa: BLE001 - `wait` raises it again
-                failure = raised
-            self._end(piece[0], failure)
+            except BaseException as raised:  # noqa: BLE001 - `end` raises it again
+                with self._changed:
+                    self._failures[piece[0]] = raised
+                    self._left.clear()
 
     def _next(self) -> tuple[int, int] | None:
-        with self._lock:
+        with self._changed:
             return self._left.popleft() if self._left else None
 
-    def _end(self, first: int, failure: BaseException | None) -> None:
-        with self._lock:
-            self._unfinished -= 1
-            if failure is not None:
-                self._failures[first] = failure
-                self._unfinished -= len(self._left)
-                self._left.clear()
-            if not self._unfinished:
-                self._finished.release()
-
-    def wait(self) -> None:
-        """Return when all have run; raises what the first of those that failed has raised."""
-        self._finished.acquire()
+    def end(self) -> None:
+        """Let no piece begin, and return when no other thread is at one, whatever interrupts: they use the caller's
+        arrays. Raises what the first piece that failed has raised."""
+        interrupted: BaseException | None = None
+        while True:
+            try:
+                with self._changed:
+                    self._left.clear()
+                    while self._helping:
+                        self._changed.wait()
+                break
+            except BaseException as raised:  # noqa: BLE001 - raised again below
+                interrupted = raised
+        if interrupted is not None:
+            raise interrupted
         if self._failures:
             raise self._failures[min(self._failures)]
 
@@ -61,10 +76,12 @@ class _Job:
 def share(run: Callable[[int, int], None], programs: int, among: int, least: int) -> None:
     """Run the `programs` of a grid on so many threads, this one included, at `least` so many at a time."""
     job = _Job(run, pieces(programs, among, least))
-    for _ in range(among - 1):
-        _helpers().put(job.work)
-    job.work()
-    job.wait()
+    try:
+        for _ in range(among - 1):
+            _helpers().put(job.help)
+        job.work()
+    finally:
+        job.end()
 
 
 def pieces(programs: int, among: int, least: int) -> list[tuple[int, int]]:
@@ -81,6 +98,8 @@ def pieces(programs: int, among: int, least: int) -> list[tuple[int, int]]:
 def threads() -> int:
     """Threads that a grid is shared among: one for each core this process may use, or `MYTRITON_CPU_THREADS`."""
     if wanted := os.environ.get("MYTRITON_CPU_THREADS"):
+        if not wanted.strip().isdecimal():
+            raise LaunchError(f"MYTRITON_CPU_THREADS is the number of threads to use, got {wanted!r}; set a number")
         return max(1, int(wanted))
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
