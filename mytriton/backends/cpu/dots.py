@@ -33,7 +33,8 @@ _ATTRIBUTES = '{llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline
 @dataclass(frozen=True, slots=True)
 class Product:
     """`batches` times [rows, depth] by [depth, columns]. The rows of the first factor are `lhs_row` elements apart; 0
-    stands for a number of bytes that the function is told. Those of the second are kept as `rhs` says."""
+    stands for a number of bytes that the function is told. Those of the second are kept as `rhs` says, those of the
+    sums `sums_row` elements apart."""
 
     factor: ScalarType
     batches: int
@@ -42,6 +43,7 @@ class Product:
     depth: int
     lhs_row: int
     rhs: Rows
+    sums_row: int
 
     @property
     def total(self) -> ScalarType:
@@ -51,7 +53,8 @@ class Product:
     @property
     def name(self) -> str:
         """The symbol of its function, without the @."""
-        apart = f".{self.lhs_row}.{self.rhs.row}" * ((self.lhs_row, self.rhs.row) != (self.depth, self.columns))
+        distances, least = (self.lhs_row, self.rhs.row, self.sums_row), (self.depth, self.columns, self.columns)
+        apart = "".join(f".{distance}" for distance in distances) * (distances != least)
         panels = f".in_{self.panels}" * (self.panels > 1)
         return f"dot.{self.factor.name}.{self.batches}x{self.rows}x{self.depth}x{self.columns}{apart}{panels}"
 
@@ -67,8 +70,10 @@ def product(op: ops.Dot, plan: Plan) -> Product:
     factor = element_of(op.lhs.type)
     assert isinstance(factor, ScalarType)
     columns = shape_of(op.rhs.type)[-1]
-    lhs, rhs = (plan.rows.get(v, Rows(n, n, 0)) for v, n in ((op.lhs, depth), (op.rhs, columns)))
-    return Product(factor, prod(batch), rows, columns, depth, 0 if op.lhs in plan.in_place else lhs.row, rhs)
+    values = (op.lhs, depth), (op.rhs, columns), (op.result, columns)
+    lhs, rhs, sums = (plan.rows.get(v, Rows(n, n, 0)) for v, n in values)
+    lhs_row = 0 if op.lhs in plan.in_place else lhs.row
+    return Product(factor, prod(batch), rows, columns, depth, lhs_row, rhs, sums.row)
 
 
 def dot_function(what: Product) -> list[str]:
@@ -101,7 +106,7 @@ def _matrices(what: Product, name: str) -> list[str]:
     blocks = {
         "lhs": (what.rows, what.depth, what.lhs_row, what.factor),
         "rhs": (what.depth, what.rhs.columns, what.rhs.row, what.factor),
-        "sums": (what.rows, what.rhs.columns, what.columns, what.total),
+        "sums": (what.rows, what.rhs.columns, what.sums_row, what.total),
     }
     with text.block(f'func.func private @{name}({_params(what)}) attributes {_ATTRIBUTES}, tile = "{tile_of(what)}"}}'):
         numbers = {number for shape in blocks.values() for number in shape[:3]}
@@ -148,7 +153,7 @@ def _several(what: Product) -> list[str]:
         steps = {
             "lhs": what.rows * what.lhs_row * what.factor.bytes,
             "rhs": what.depth * what.rhs.row * what.factor.bytes,
-            "sums": what.rows * what.columns * what.total.bytes,
+            "sums": what.rows * what.sums_row * what.total.bytes,
         }
     count = max(what.batches, what.panels)
     with text.block(f"func.func private @{what.name}({_params(what)}) attributes {_ATTRIBUTES}}}"):

@@ -251,6 +251,7 @@ class _Emitter:
     def _begin(self, op: ops.Dot, acc: str, sums: str) -> None:
         """Put what a product is added to where its sums are, unless it is there."""
         if self.plan.slots[op.acc] != self.plan.slots[op.result]:
-            size, types = size_of(op.acc) * element_bytes(op.acc), f"({POINTER}, {POINTER}, i64) -> ()"
+            rows, types = self.plan.rows.get(op.result), f"({POINTER}, {POINTER}, i64) -> ()"
+            size = element_bytes(op.acc) * (rows.elements(shape_of(op.acc.type)) if rows else size_of(op.acc))
             self.text.write(f"{sums}.bytes = arith.constant {size} : i64")
             self.text.write(f'"llvm.intr.memcpy"({sums}, {acc}, {sums}.bytes) <{{isVolatile = false}}> : {types}')

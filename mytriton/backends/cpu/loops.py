@@ -277,7 +277,8 @@ class LoopWriter:
         as_is = isinstance(element, PointerType) or is_held_as_is(element)
         name = result if as_is else f"{result}.reloaded"
         if in_step(view, 0, lanes) == lanes:
-            where = self._slot(value, self._positions.first(view), suffix)
+            at = self._index(value) if value in self.plan.rows else self._positions.first(view)
+            where = self._slot(value, at, suffix)
             self.text.write(f"{name} = llvm.load {where} {{alignment = 1 : i64}} : {POINTER} -> {self._type(held)}")
         else:
             self._gather(value, view, result, name)

@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Collection
 
 from mytriton.backends.cpu.dots import panel_columns
-from mytriton.backends.cpu.plan import OUTSIDE, factor_rows
+from mytriton.backends.cpu.plan import OUTSIDE, factor_rows, is_block_op
 from mytriton.backends.cpu.scratch import Lives
+from mytriton.backends.cpu.views import view_through
 from mytriton.backends.cpu.writer import LANES
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Effect, Func, Value
 from mytriton.ir.ops import Load
+from mytriton.ir.ops.control import terminator, yielded
 from mytriton.types import element_of, i1, shape_of
 
 #: Elements of a row.
@@ -31,6 +33,8 @@ class Products:
         self._factors = Counter(v for op in dots for v in (op.lhs, op.rhs))
         self._firsts = {op.lhs for op in dots}
         self._definitions = func.definitions
+        for value in _sums(func):
+            lives.keep_rows(value, factor_rows(value))
         self.read_in_place: set[Load] = set()
         if self._factors:
             for block in (func.body, *(b for op in func.walk() for b in op.regions)):
@@ -57,8 +61,46 @@ class Products:
             if factor in self.fresh or only_factor:
                 is_first = factor is op.lhs or factor in self._firsts
                 lives.keep_rows(factor, factor_rows(factor, 0 if is_first else panel_columns(factor)))
+        if op.acc in self.fresh and op.result in lives.rows:
+            lives.keep_rows(op.acc, lives.rows[op.result])
         if op.acc in self.fresh or (self._uses[op.acc] == 1 and op.acc in here):  # nothing needs it any more
             lives.share(op.result, op.acc)
+
+
+def _sums(func: Func) -> set[Value]:
+    """Matrices of sums, with what is kept where they are, whose rows may be kept apart: whatever else makes or reads
+    them does it chunk by chunk."""
+    together: dict[Value, Value] = {}
+    sums: set[Value] = set()
+    others: set[Value] = set(func.params)
+
+    def find(value: Value) -> Value:
+        while value in together:
+            value = together[value]
+        return value
+
+    def join(first: Value, second: Value) -> None:
+        if find(first) is not find(second):
+            together[find(first)] = find(second)
+
+    for op in func.walk():
+        match op:
+            case ops.Dot():
+                join(op.acc, op.result)
+                sums.add(op.result)
+                others |= {op.lhs, op.rhs}
+            case ops.For():
+                for carried, result, last in zip(op.carried, op.results, yielded(op.body), strict=True):
+                    join(carried, result)
+                    join(last, result)
+            case ops.If() | ops.While():
+                others.update(op.results, *((*block.params, *terminator(block).operands) for block in op.regions))
+            case ops.Yield():
+                pass
+            case _ if not is_block_op(op) or view_through(op) is not None:
+                others.update(op.results, op.operands)
+    kept = {find(v) for v in sums if len(shape_of(v.type)) == 2} - {find(v) for v in others}
+    return {v for v in (*together, *kept) if find(v) in kept}
 
 
 def _is_long(value: Value) -> bool:
