@@ -48,6 +48,7 @@ def places_kernel(a, out, trips, N: tl.constexpr):
 
 
 SHAPES = [(16, 16, 16), (1, 32, 16), (16, 1, 32), (2, 16, 1), (64, 128, 64), (4, 4, 128)]
+SLENDER = [(1, 32, 64), (1, 1, 1), (2, 1, 1), (64, 64, 1), (16, 1, 16), (2, 2, 2), (2, 8, 2)]
 
 
 @pytest.mark.parametrize("tile", ["8x32x8", "8x16x8", "4x16x8", "4x8x8"])
@@ -63,6 +64,14 @@ def test_every_schedule(tile: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_shapes(m: int, k: int, n: int, transposed: bool) -> None:
     runner("cpu")
     _check(product_kernel, m, k, n, np.float32, transposed)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, ml_dtypes.bfloat16, np.int8])
+@pytest.mark.parametrize(("m", "k", "n"), SLENDER)
+def test_slender_blocks(m: int, k: int, n: int, dtype: type) -> None:
+    """For which passes of MLIR do not come to an end."""
+    runner("cpu")
+    _check(product_kernel, m, k, n, dtype, False)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float16, ml_dtypes.bfloat16, np.int8])

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from mytriton.backends.cpu.host import has_avx512
 from mytriton.backends.cpu.plan import Plan, Rows
-from mytriton.backends.cpu.writer import LANES, POINTER, Text, type_name
+from mytriton.backends.cpu.writer import LANES, POINTER, Text, type_name, width_of
+from mytriton.backends.mlir.casts import cast
+from mytriton.backends.mlir.ops import ElementEmitter
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Func, Value
 from mytriton.ir.ops.dot import accumulates_in
@@ -86,7 +88,7 @@ def dot_function(what: Product) -> list[str]:
 def tile_of(what: Product) -> str:
     """The schedule for a product: rows, columns and steps."""
     rows = _WIDE if has_avx512() else _NARROW
-    return f"{rows}x{_tile_columns(what.total)}x{_STEPS}" if what.rows > 1 else f"1x16x{_STEPS}"
+    return f"{rows}x{_tile_columns(what.total)}x{_STEPS}"
 
 
 def panel_columns(factor: Value) -> int:
@@ -102,6 +104,8 @@ def _tile_columns(total: ScalarType) -> int:
 
 def _matrices(what: Product, name: str) -> list[str]:
     """The function for one product, or for the columns of one panel."""
+    if 1 in (what.rows, what.rhs.columns, what.depth):
+        return _slender(what, name)
     text = Text(_EMPTY)
     blocks = {
         "lhs": (what.rows, what.depth, what.lhs_row, what.factor),
@@ -129,6 +133,53 @@ def _matrices(what: Product, name: str) -> list[str]:
         text.write(f"bufferization.materialize_in_destination %made in restrict writable %sums.view : {put}")
         text.write("func.return")
     return [line.text for line in text.lines]
+
+
+def _slender(what: Product, name: str) -> list[str]:
+    """The same with one row, column or step, in vectors: with a schedule for it MLIR 22 may not come to an end."""
+    text, total, width = Text(_EMPTY), what.total, width_of(what.rhs.columns)
+    writer = ElementEmitter(_EMPTY, text.write, width=width)
+    factor, vector, end = type_name(what.factor), type_name(total, width), "} {loop_annotation = #as_written}"
+    sizes = {"rows": what.rows, "columns": what.rhs.columns, "depth": what.depth, "width": width, "zero": 0, "one": 1}
+    sizes |= {"lhs.given": what.lhs_row, "rhs.row": what.rhs.row, "sums.row": what.sums_row, "bytes": what.factor.bytes}
+    with text.block(f"func.func private @{name}({_params(what)}) attributes {_ATTRIBUTES}}}"):
+        for size, number in sizes.items():
+            text.write(f"%{size} = arith.constant {number} : i64")
+        if not what.lhs_row:
+            text.write("%lhs.told = arith.divsi %lhs.distance, %bytes : i64")
+        lhs_row = "%lhs.given" if what.lhs_row else "%lhs.told"
+        with (
+            text.block("scf.for %row = %zero to %rows step %one : i64", end),
+            text.block("scf.for %column = %zero to %columns step %width : i64", end),
+        ):
+            text.write(f"%lhs.begin = arith.muli %row, {lhs_row} : i64")
+            text.write("%sums.begin = arith.muli %row, %sums.row : i64")
+            text.write("%sums.at = arith.addi %sums.begin, %column : i64")
+            _load(text, "%begun", "%sums", "%sums.at", total, width)
+            head = f"%made = scf.for %k = %zero to %depth step %one iter_args(%sum = %begun) -> ({vector}) : i64"
+            with text.block(head, end):
+                text.write("%lhs.at = arith.addi %lhs.begin, %k : i64")
+                text.write("%rhs.begin = arith.muli %k, %rhs.row : i64")
+                text.write("%rhs.at = arith.addi %rhs.begin, %column : i64")
+                _load(text, "%left", "%lhs", "%lhs.at", what.factor)
+                _load(text, "%some", "%rhs", "%rhs.at", what.factor, width)
+                text.write(f"%lefts = vector.broadcast %left : {factor} to {type_name(what.factor, width)}")
+                lhs, rhs = (cast(writer, v, what.factor, total, f"{v}.wide", False) for v in ("%lefts", "%some"))
+                if total.kind == "float":
+                    text.write(f"%next = math.fma {lhs}, {rhs}, %sum : {vector}")
+                else:
+                    text.write(f"%product = arith.muli {lhs}, {rhs} : {vector}")
+                    text.write(f"%next = arith.addi %sum, %product : {vector}")
+                text.write(f"scf.yield %next : {vector}")
+            text.write(f"llvm.store %made, %begun.from {{alignment = {total.bytes} : i64}} : {vector}, {POINTER}")
+        text.write("func.return")
+    return [line.text for line in text.lines]
+
+
+def _load(text: Text, name: str, base: str, at: str, element: ScalarType, width: int | None = None) -> None:
+    text.write(f"{name}.from = llvm.getelementptr {base}[{at}] : ({POINTER}, i64) -> {POINTER}, {element.signless}")
+    align = f"{{alignment = {element.bytes} : i64}}"
+    text.write(f"{name} = llvm.load {name}.from {align} : {POINTER} -> {type_name(element, width)}")
 
 
 def _view(text: Text, block: str, rows: int, columns: int, row: int, element: ScalarType) -> str:

@@ -85,10 +85,10 @@ def share(run: Callable[[int, int], None], programs: int, among: int, least: int
 
 
 def pieces(programs: int, among: int, least: int) -> list[tuple[int, int]]:
-    """The first and last (excluded) programs of each piece: an equal part of what those before it leave."""
+    """The first and last (excluded) programs of each piece: half an equal part of what those before it leave."""
     found, first = [], 0
     while first < programs:
-        last = min(programs, first + max(least, (programs - first) // among, 1))
+        last = min(programs, first + max(least, (programs - first) // (2 * among), 1))
         found.append((first, last))
         first = last
     return found
