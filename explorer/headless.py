@@ -195,7 +195,7 @@ class _Headless:
             raise BadInput(f"{options.path} has no function to {options.mode}: a func.func with a body, not private")
         if not cases:
             what = f"an example to {options.mode}; declare one with @{kernels[0].name}.example"
-            raise BadInput(f"no kernel of {options.path} has {what}")
+            raise BadInput(f"{kernels[0].name} has no {what[3:]}" if one else f"no kernel of {options.path} has {what}")
         worst, runs, bench = 0, [], options.mode == "bench"
         for kernel, number in cases:
             gathering.select(kernel, number)

@@ -13,6 +13,7 @@ from explorer.engine.reporting import diagnosed, output_view
 from explorer.model.crashes import UNCHECKED
 from explorer.model.measured import BenchView, StepView
 from explorer.model.result import KernelInfo, RunReport
+from explorer.model.units import seconds_text
 from mytriton.diagnostics import CompileError, MytritonError
 from mytriton.mlir.module import READ, Module, Run, parse
 from mytriton.mlir.trial import Caller, Result, callable_module, compared
@@ -69,13 +70,13 @@ def _run(request: m.RunRequest, info: KernelInfo, report: RunReport, enter: Call
     found = caller.call(made, values)
     outputs = tuple(map(output_view, compared(found, expected)))
     ok = all(o.ok for o in outputs)
-    note = f"{expected.seconds * 1e3:.3g} ms without the passes"
+    note = f"{seconds_text(expected.seconds)} without the passes"
     report = replace(report, ok=ok, outputs=outputs, seconds=found.seconds, reference=REFERENCE, note=note)
     if not request.bench:
         return report
     enter("run", f"benching {info.name}")
     before, after = (_bench(caller.bound(each, values)[1], request.seconds / 2) for each in (reference, made))
-    note = f"{before.median / after.median:.3g} x as fast as without the passes ({before.median * 1e3:.3g} ms)"
+    note = f"{before.median / after.median:.3g} x as fast as without the passes ({seconds_text(before.median)})"
     return replace(report, bench=after, note=note)
 
 

@@ -171,6 +171,7 @@ def test_a_file_that_imports_triton_is_told_what_to_import(capsys: pytest.Captur
         ),
         (["--kernel", "first", "--example", "0", "--stages"], "first has no examples; declare one with @first.example"),
         (["--check"], "no kernel of two.py has an example to check; declare one with @first.example"),
+        (["--check", "--kernel", "second"], "second has no example to check; declare one with @second.example"),
     ],
 )
 def test_what_is_not_in_the_file(capsys: pytest.CaptureFixture[str], argv: list[str], message: str) -> None:
