@@ -52,6 +52,12 @@ def test_ptx_lines_are_the_text_and_point_to_the_line_that_calls_a_helper() -> N
     assert next(line.values for line in lines if "ld.global.f32" in line.text) == ("%7",)
 
 
+def test_an_instruction_of_several_lines_is_linked_as_a_whole() -> None:
+    text = "\t.loc\t1 7 3\n\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32\n\t{%r1},\n\t{%r2};\n$L__BB0_2:\n\tret;"
+    lines = ptx_lines(text, EMITTED)
+    assert [line.span.line if line.span else None for line in lines] == [7, 7, 7, 7, None, 7]
+
+
 def test_a_cubin_comes_from_the_very_ptx_with_its_resources() -> None:
     ptx_stage, cubin, sass = stages.finish(ptx(), lambda: EMITTED, Target(chip="sm_90"))
     assert cubin.artifact[:4] == b"\x7fELF"
