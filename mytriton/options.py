@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
+from mytriton import pipelines
 from mytriton.backends.nvidia.device import probe
 from mytriton.diagnostics import LaunchError
 from mytriton.target import MAX_GRID_YZ, Target, check_backend
@@ -82,6 +83,8 @@ def target_of(options: Mapping[str, Any], place: str | None) -> Target:
             if chip is None:
                 raise LaunchError(f"kernels cannot be compiled for {found.devices[0].name}; it is too old or too new")
             chosen["chip"] = chip
+    if chosen.get("mlir_passes") is not None:
+        chosen["mlir_passes"] = pipelines.passes(chosen["mlir_passes"])
     return Target(**chosen)
 
 

@@ -60,6 +60,18 @@ def steps(text: str) -> tuple[Step, ...]:
     return tuple(_steps(text, 0, len(text), ()))
 
 
+def passes(given: str | Sequence[str]) -> tuple[str, ...]:
+    """The texts of passes that run one by one, given as one pipeline, or as a list of which each item stays one step.
+    Raises `PipelineError` where brackets or names are missing, `ArgumentError` for what is neither."""
+    if isinstance(given, str):
+        return tuple(step.pipeline for step in steps(given))
+    checked.expect_all(given, str, "mlir_passes", "the text of a pipeline, or a list of such texts")
+    for text in given:
+        if not steps(text):
+            raise PipelineError("a pass has no name", text, 1)
+    return tuple(given)
+
+
 def named(pipeline: tuple[str, ...], own: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Passes with what their stages are called: as in a table of `own` ones, or by the pass and where it runs; the
     second of one name is `... (2)`."""

@@ -42,7 +42,7 @@ class Target:
     abi               boundary of an MLIR kernel: "pointer" (`!llvm.ptr<1>`) or "memref" (`memref<?xf32>` descriptors)
     check_bounds      on `cpu`, stop at an access that is outside of its array (`interp` always does)
     line_info         name the kernel's file and lines in PTX and cubin, for profilers; the host backends ignore it
-    mlir_passes       passes in place of those of an MLIR backend, each a text for `builtin.module(...)`; None: its own
+    mlir_passes       passes in place of those of `mlir` or `cpu`, each a text for `builtin.module(...)`; None: its own
     """
 
     backend: str = "cuda"
@@ -64,9 +64,10 @@ class Target:
             raise OptionError(f"num_warps must be 1, 2, 4, 8, 16 or 32, got {self.num_warps!r}")
         if type(self.num_stages) is not int or self.num_stages < 0:
             raise OptionError(f"num_stages must be an integer of at least 0, got {self.num_stages!r}")
-
         if self.check_bounds and self.backend in ("cuda", "mlir"):
             raise OptionError(f"check_bounds is an option of the cpu backend, not of {self.backend}")
+        if self.mlir_passes is not None and self.backend not in ("mlir", "cpu"):
+            raise OptionError(f"mlir_passes is an option of the backends mlir and cpu, not of {self.backend}")
 
     @property
     def threads(self) -> int:

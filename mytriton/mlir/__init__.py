@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from mytriton.mlir import isolated
 from mytriton.mlir.jit import LOWERING, Function, Library, jit
+from mytriton.mlir.kernels import passes_of_kernels
 from mytriton.mlir.module import READ, Module, Run, parse, read
 from mytriton.mlir.objects import Object, objects
 from mytriton.mlir.operations import QUERIES, Operation, query, walk
@@ -41,6 +42,7 @@ __all__ = [
     "joined",
     "objects",
     "parse",
+    "passes_of_kernels",
     "query",
     "read",
     "registered",

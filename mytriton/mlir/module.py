@@ -11,7 +11,6 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,9 @@ from typing import Any
 from mytriton import checked
 from mytriton.backends.mlir.listing import Listings, link_lines, places
 from mytriton.backends.mlir.run import ModuleRun, mlir_available, native_stderr
-from mytriton.diagnostics import BackendUnavailable, Diagnostic, MytritonError
+from mytriton.diagnostics import BackendUnavailable, MytritonError
 from mytriton.mlir import assembler
 from mytriton.mlir.code import CODE, TO_BINARY, code
-from mytriton.mlir.passes import hint
 from mytriton.mlir.rows import without_locations
 from mytriton.mlir.schedule import ScheduleError, Transform, expanded, place
 from mytriton.mlir.targets import unknown
@@ -34,8 +32,6 @@ from mytriton.target import Target
 
 _WORD = re.compile(r"[%@!#^]?[\w.$-]+")
 _NAME = re.compile(r'"([\w.$-]+)"')
-#: What parsers of pipelines and options begin with: places in a text that nobody wrote.
-_PARSER = re.compile(r"^(?:MLIR Textual PassPipeline Parser:\d+:\d+: error: |<Pass-Options-Parser>: )", re.MULTILINE)
 #: The first stages of a run; those of the passes follow.
 READ = ("source", "mlir/parse")
 
@@ -112,11 +108,6 @@ class _Passes(ModuleRun):
                 at = f'loc("-":{row}:{names[-1].start(1) + 1})'
                 return at, f"MLIR has no dialect `{name.partition('.')[0]}`, and so no operation '{name}'"
         return where, message
-
-    def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:
-        error = _PARSER.sub("", error)
-        found = super()._failure(stage, error, errors)
-        return replace(found, hint=hint(found.message, stage.partition("/")[2]))
 
     def transform(self, step: Transform) -> None:
         """Have the first steps of a schedule done, of which this is the last. All of them anew: the operations that

@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import io
 import os
+import re
 import stat
 import sys
 import threading
@@ -45,6 +46,8 @@ def mlir_available() -> str | None:
 
 #: The dialects that emitted text is written in.
 _DIALECTS = ("arith", "gpu", "llvm", "scf", "vector")
+#: What parsers of pipelines and options begin with: places in a text that nobody wrote.
+_PARSER = re.compile(r"^(?:MLIR Textual PassPipeline Parser:\d+:\d+: error: |<Pass-Options-Parser>: )", re.MULTILINE)
 #: The context of the next run, if it is prepared.
 _prepared: list[Any] = []
 
@@ -234,9 +237,13 @@ class ModuleRun:
         return where, message
 
     def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:
-        text = "\n".join(message for _, _, message in errors) or error
+        from mytriton.mlir.passes import hint  # which what works does without
+
+        text = "\n".join(message for _, _, message in errors) or _PARSER.sub("", error)
+        message = f"MLIR stage '{stage}' failed:\n{text}"
         spans = [span for _, where, _ in errors if (span := self._span(where))]
-        return Diagnostic("MT601", f"MLIR stage '{stage}' failed:\n{text}", spans[0] if spans else None, stage=stage)
+        told = hint(message, stage.partition("/")[2])
+        return Diagnostic("MT601", message, spans[0] if spans else None, hint=told, stage=stage)
 
     def _warning(self, stage: str, severity: str, where: str, message: str) -> Diagnostic:
         return Diagnostic("MT602", message, self._span(where), severity="warning", stage=stage)
