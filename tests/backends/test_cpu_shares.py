@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -67,6 +69,44 @@ def test_an_interrupt_waits_for_who_is_at_work() -> None:
     with pytest.raises(KeyboardInterrupt):
         shares.share(run, 4, 2, 1)
     assert len(ended) == 1
+
+
+_STOPPED = """
+import random, signal, time
+from collections import Counter
+from mytriton.backends.cpu import shares
+
+class Stop(Exception): pass
+def stop(*_): raise Stop
+signal.signal(signal.SIGALRM, stop)
+random, pieces, begun, ended, done, stopped, late = random.Random(7), len(shares.pieces(64, 3, 1)), [], [], 0, 0, 0
+def run(first, last):
+    begun.append(first)
+    time.sleep(2e-5)  # as a kernel does, without Python's lock
+    ended.append(first)
+for _ in range(4000):
+    begun.clear(), ended.clear()
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 8e-4))
+            shares.share(run, 64, 3, 1)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        done += sorted(ended) == [first for first, _ in shares.pieces(64, 3, 1)]
+    except Stop:
+        stopped += 1
+        late += len(begun) - len(ended) > 1  # one is the caller's own, in which it was stopped
+shares.share(run, 64, 3, 1)
+print(done + stopped, stopped > 100, late)
+"""
+
+
+def test_a_signal_that_raises_at_any_step_leaves_nothing_locked() -> None:
+    environment = {**os.environ, "MYTRITON_CPU_THREADS": "3"}
+    ran = subprocess.run(
+        [sys.executable, "-c", _STOPPED], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("4000 True 0\n", "")
 
 
 def test_a_wrong_number_of_threads_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ meet at Python's lock between two.
 from __future__ import annotations
 
 import os
-import threading
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
 from functools import cache
@@ -18,70 +18,79 @@ from mytriton.diagnostics import LaunchError
 
 
 class _Job:
-    """What is left of a grid; `run(first, last)` runs some of its programs."""
+    """What is left of a grid; `run(first, last)` runs some of its programs.
+
+    A signal may raise in the caller's thread between any two steps, even just after a lock was taken, which nobody
+    would then give back. So the threads share nothing but what C changes in one step: lists, deques, simple queues."""
 
     def __init__(self, run: Callable[[int, int], None], left: list[tuple[int, int]]) -> None:
         self._run = run
         self._left = deque(left)
-        self._helping = 0
-        self._changed = threading.Condition(threading.Lock())
+        self._came: list[int] = []
+        self._went: list[int] = []
+        self._leaving: SimpleQueue[None] = SimpleQueue()  # wakes the caller
         self._failures: dict[int, BaseException] = {}
 
     def help(self) -> None:
         """What another thread does: who comes too late finds nothing left."""
-        with self._changed:
-            if not self._left:
-                return
-            self._helping += 1
+        self._came.append(1)  # before it takes a piece: see `wait`
         try:
             self.work()
         finally:
-            with self._changed:
-                self._helping -= 1
-                self._changed.notify()
+            self._went.append(1)
+            self._leaving.put(None)
 
     def work(self) -> None:
         """Run pieces until none is left. Once one has failed no other begins, but those before it have begun."""
-        while (piece := self._next()) is not None:
-            try:
-                self._run(*piece)
-            except BaseException as raised:  # noqa: BLE001 - `end` raises it again
-                with self._changed:
-                    self._failures[piece[0]] = raised
-                    self._left.clear()
-
-    def _next(self) -> tuple[int, int] | None:
-        with self._changed:
-            return self._left.popleft() if self._left else None
-
-    def end(self) -> None:
-        """Let no piece begin, and return when no other thread is at one, whatever interrupts: they use the caller's
-        arrays. Raises what the first piece that failed has raised."""
-        interrupted: BaseException | None = None
         while True:
             try:
-                with self._changed:
-                    self._left.clear()
-                    while self._helping:
-                        self._changed.wait()
-                break
-            except BaseException as raised:  # noqa: BLE001 - raised again below
-                interrupted = raised
-        if interrupted is not None:
-            raise interrupted
-        if self._failures:
-            raise self._failures[min(self._failures)]
+                piece = self._left.popleft()
+            except IndexError:
+                return
+            try:
+                self._run(*piece)
+            except BaseException as raised:  # noqa: BLE001 - `share` raises it again
+                self._failures[piece[0]] = raised
+                self._left.clear()
+
+    def wait(self) -> None:
+        """Let no piece begin, and return when no other thread is at one. If it is interrupted, call it again."""
+        self._left.clear()
+        # Who comes from now on takes nothing. Those that went are counted first: if no more have come by the time that
+        # those are counted, nobody was here.
+        while len(self._went) < len(self._came):
+            self._leaving.get()
+
+    def raise_first(self) -> None:
+        """Raise what the first piece that failed has raised, but sooner what is no error, as an interrupt."""
+        if failures := self._failures:
+            raise failures[min(failures, key=lambda first: (isinstance(failures[first], Exception), first))]
 
 
 def share(run: Callable[[int, int], None], programs: int, among: int, least: int) -> None:
-    """Run the `programs` of a grid on so many threads, this one included, at `least` so many at a time."""
+    """Run the `programs` of a grid on so many threads, this one included, at `least` so many at a time. Whatever
+    interrupts, no other thread is at a piece when it returns or raises: they use the caller's arrays."""
     job = _Job(run, pieces(programs, among, least))
     try:
         for _ in range(among - 1):
             _helpers().put(job.help)
         job.work()
     finally:
-        job.end()
+        try:
+            job.wait()
+        except BaseException:
+            _outlast(job.wait)
+            raise
+    job.raise_first()
+
+
+def _outlast(wait: Callable[[], None]) -> None:
+    """Call `wait` again and again until it is not interrupted; raises what interrupted it."""
+    try:
+        wait()
+    except BaseException:
+        _outlast(wait)
+        raise
 
 
 def pieces(programs: int, among: int, least: int) -> list[tuple[int, int]]:
@@ -113,8 +122,8 @@ def _helpers() -> SimpleQueue[Callable[[], None]]:
         while True:
             waiting.get()()
 
-    for number in range(threads() - 1):
-        threading.Thread(target=help_, name=f"mytriton-cpu-{number}", daemon=True).start()
+    for _ in range(threads() - 1):
+        start_new_thread(help_, ())  # not `Thread.start`, which waits for a lock
     return waiting
 
 
