@@ -20,12 +20,15 @@ from mytriton.records import dataclass
 from mytriton.source import SourceUnit
 from mytriton.stage import Compilation, Line
 
+#: How many operands of an operation of linalg are read, and written.
+_SEGMENTS = "operandSegmentSizes"
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation: its name, the row (from 1) and column of the text it came from (0 if that is unknown), the symbols
     of the operations around it, its attributes and the types of its operands and results, as MLIR prints them. `maps`
-    are the kinds of its indexing maps (`kind_of`), one for each operand, where linalg and vector have them. Of a
+    are the kinds of its indexing maps (`kinds_of`), one for each operand, where linalg and vector have them. Of a
     compilation `stage` is the one that it stands in, and `path` the file that the row is of."""
 
     name: str
@@ -104,22 +107,62 @@ def _maps(op: Any) -> tuple[tuple[str, ...], bool]:
     if found is None:
         return (), False
     maps = [ir.AffineMapAttr(a).value for a in found]
-    read = {d for m in maps[:-1] for d in _dimensions(m)}
-    return tuple(kind_of(m) for m in maps), bool(read - set(_dimensions(maps[-1])))
+    results = ir.DenseI32ArrayAttr(op.attributes[_SEGMENTS])[1] if _SEGMENTS in op.attributes else 1
+    return kinds_of(maps, results)
 
 
-def kind_of(native: Any) -> str:
-    """What an affine map, from loops to the axes of an operand, does: `identity`; `broadcast`, if loops leave the
-    element where it is; `transpose`, if its axes are not in the order of the loops; both; else `other`."""
-    positions = _dimensions(native)
-    if len(positions) < len(native.results) or len(set(positions)) < len(positions):
-        return "other"
+def kinds_of(maps: Sequence[Any], results: int = 1) -> tuple[tuple[str, ...], bool]:
+    """What affine maps, from loops to the axes of operands, do, of which the last `results` are of what is written; and
+    whether there are *reduced* loops, which no axis of that stands for. Reduced loops are not looked at otherwise:
+
+    - `transpose`: the axes are not in the order of the loops. The factors of a product are transposed where they
+      are not as `linalg.matmul` takes them: own axes before the reduced ones in the first, behind them in others.
+    - `broadcast`: an operand has no axis for a loop, so that its elements are the same in all of its turns. That a
+      factor of a product lacks the axes of another one (as the rows of one of `linalg.matmul` the columns of the
+      other) is none.
+    - `identity`, or `projection` if there is no axis for some loops; and `other`: sums, constants, an axis twice.
+    """
+    used = [{d for e in m.results for d in _loops(e)} for m in maps]
+    written = set[int]().union(*used[len(maps) - results :])
+    reduced = set[int]().union(*used[: len(maps) - results]) - written
+    factors = [number for number, loops in enumerate(used[: len(maps) - results]) if loops & reduced]
+    product = len(factors) > 1
+    plain = all(_is_plain(maps[number]) for number in factors)
     kinds = []
-    if positions != sorted(positions):
-        kinds.append("transpose")
-    if len(positions) < native.n_dims:
-        kinds.append("broadcast")
-    return " ".join(kinds) or "identity"
+    for number, m in enumerate(maps):
+        axes, others = _dimensions(m), set[int]()
+        if product and number in factors:
+            others = set[int]().union(*(used[f] for f in factors if f != number))
+        found = []
+        if not _is_plain(m):
+            kinds.append("other")
+            continue
+        kept = [d for d in axes if d not in reduced]
+        own = [at for at, d in enumerate(axes) if d not in reduced | others]
+        summed = [at for at, d in enumerate(axes) if d in reduced]
+        turned = own and summed and (own[0] < summed[0]) != (number == factors[0])
+        if kept != sorted(kept) or (product and plain and turned):
+            found.append("transpose")
+        if number < len(maps) - results and written - used[number] - others:
+            found.append("broadcast")
+        kinds.append(" ".join(found) or ("identity" if axes == [*range(m.n_dims)] else "projection"))
+    return tuple(kinds), bool(reduced)
+
+
+def _is_plain(native: Any) -> bool:
+    """Whether each axis is a loop of its own."""
+    return len(set(_dimensions(native))) == len(native.results)
+
+
+def _loops(expression: Any) -> Iterator[int]:
+    """The loops in an expression."""
+    from mlir import ir
+
+    if isinstance(expression, ir.AffineDimExpr):
+        yield expression.position
+    elif isinstance(expression, ir.AffineBinaryExpr):
+        yield from _loops(expression.lhs)
+        yield from _loops(expression.rhs)
 
 
 def _permutation(native: Any) -> str:
@@ -150,16 +193,14 @@ def _transposes(op: Operation) -> bool:
 
 
 def _broadcasts(op: Operation) -> bool:
-    # A result that is reduced into has fewer axes than there are loops, which is no broadcast.
-    operands = op.maps if "permutation_map" in op.attributes else op.maps[:-1]
-    return any("broadcast" in m for m in operands) or _has(op, "*.broadcast", "*.splat")
+    return any("broadcast" in m for m in op.maps) or _has(op, "*.broadcast", "*.splat")
 
 
-#: Questions by their names.
+#: Questions by their names; what is transposed and what broadcast says `kinds_of`.
 QUERIES: dict[str, tuple[str, Callable[[Operation], bool]]] = {
     "reductions": ("operations that combine elements along an axis", lambda op: op.reduces),
     "transposes": ("operands read or written with their axes in another order", _transposes),
-    "broadcasts": ("operands of fewer axes than the loops around them", _broadcasts),
+    "broadcasts": ("operands without an axis for a loop that is not reduced", _broadcasts),
     "casts": ("conversions that no pass has resolved", lambda op: op.name == "builtin.unrealized_conversion_cast"),
 }
 

@@ -22,6 +22,22 @@ _OPTION = re.compile(r"^    --?(\w[^\s=]*)(?:[= ](<[^>]*>))? +- ?(.*)$")
 _VALUE = re.compile(r"^    =(\S+) +-   (.*)$")
 
 
+#: The passes that lower dialects, or single operations of them, towards that of LLVM.
+_LOWERS = {
+    **{name: f"convert-{name}-to-llvm" for name in ("arith", "cf", "complex", "func", "index", "math", "ub", "vector")},
+    "scf": "convert-scf-to-cf",
+    "affine": "lower-affine",
+    "memref": "finalize-memref-to-llvm",
+    "memref.subview": "expand-strided-metadata",
+    "gpu": "gpu.module(convert-gpu-to-nvvm)",
+    "gpu.launch": "gpu-kernel-outlining",
+    "nvgpu": "convert-nvgpu-to-nvvm",
+    "linalg": "convert-linalg-to-loops",
+    "tensor": "one-shot-bufferize",
+    "bufferization": "one-shot-bufferize",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """An option of a pass: `name=value`. `type` is as MLIR prints it (`<uint>`; '' is a flag, `true` or `false`);
@@ -68,6 +84,11 @@ def hint(error: str, name: str) -> str:
     if re.search(r"ptxas fatal +: Value '[^']+' is not defined for option 'gpu-name'", error):
         return "this ptxas makes no code for the chip; take another chip, or format=isa for its PTX"
     return ""
+
+
+def lowered_by(operation: str) -> str:
+    """The pass that lowers an operation which LLVM does not know; '' if that is not known."""
+    return _LOWERS.get(operation) or _LOWERS.get(operation.partition(".")[0], "")
 
 
 def _with_places(passes: list[Pass]) -> Iterator[tuple[Pass, str]]:

@@ -41,7 +41,7 @@ def test_saxpy(capsys: pytest.CaptureFixture[str]) -> None:
 def test_walk(capsys: pytest.CaptureFixture[str]) -> None:
     example("walk").main()
     printed = capsys.readouterr().out
-    assert "linalg.generic at 15:8 in row_sums: identity, broadcast" in printed
+    assert "linalg.generic at 15:8 in row_sums: identity, projection" in printed
     assert "linalg.generic at 6:8 in add_transposed: identity, transpose, identity" in printed
 
 

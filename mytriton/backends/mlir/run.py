@@ -20,7 +20,7 @@ import re
 import stat
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mytriton.backends.mlir.debug_locations import keep_locations
@@ -253,20 +253,32 @@ class ModuleRun:
         return found.span if found else None
 
     def leftovers(self, allowed: Sequence[str]) -> list[Diagnostic]:
-        """An error for each kind of operation whose dialect is not in `allowed`, with the span of the first.
+        """An error for each pass that operations were left for whose dialect is not in `allowed`, with the names of
+        all, and the span of the first.
 
         Translating such a module to LLVM IR would crash the process instead of failing.
         """
         from mlir import ir
 
-        found: dict[str, Diagnostic] = {}
+        from mytriton.mlir.passes import lowered_by
+
+        found: dict[str, dict[str, Span | None]] = {}
 
         def visit(op: Any) -> Any:
-            if op.name not in found and op.name.split(".")[0] not in allowed:
-                message = f"operation '{op.name}' was not lowered by any stage"
-                found[op.name] = Diagnostic("MT603", message, self._span(str(op.location)))
+            if op.name.split(".")[0] not in allowed:
+                left = found.setdefault(lowered_by(op.name) or op.name, {})
+                if op.name not in left:
+                    left[op.name] = self._span(str(op.location))
             return ir.WalkResult.ADVANCE
 
         with self.context:
             self.module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-        return list(found.values())
+        return [_left(*left) for left in found.items()]
+
+
+def _left(key: str, places: Mapping[str, Span | None]) -> Diagnostic:
+    (first, *more), span = places, next(iter(places.values()))
+    others = f", nor {', '.join(more)}" if more else ""
+    message = f"operation '{first}' was not lowered by any stage{others}"
+    hint = f"add the pass {key}, behind what makes such operations" if key not in places else ""
+    return Diagnostic("MT603", message, span, hint=hint)
