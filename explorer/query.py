@@ -25,7 +25,7 @@ async def query(options: Options, gathering: Gathering) -> int:
     one = of_module or options.kernel is not None
     kernels = [gathering.kernel(module)] if one else [k for k in module.kernels if not k.helper]
     found: list[dict[str, Any]] = []
-    failed = False
+    failed, among, stages = False, 0, set[str]()
     for kernel in kernels:
         gathering.select(kernel, gathering.example(kernel))
         if not of_module:
@@ -37,6 +37,8 @@ async def query(options: Options, gathering: Gathering) -> int:
         if answer.error:
             failed = True
             print(f"--query {options.question}: {kernel.name}: {answer.error}", file=sys.stderr)
+        among += answer.among
+        stages.add(answer.stage or "all stages that are MLIR")
         found += [{"kernel": kernel.name, **document.plain(operation)} for operation in answer.operations]
         if not options.json:
             rows = _lines if of_module or options.stage else _summary
@@ -45,6 +47,8 @@ async def query(options: Options, gathering: Gathering) -> int:
     if options.json:
         shown = {"schema": document.SCHEMA, "file": options.path, "query": options.question, "found": found}
         print(json.dumps(shown, indent=1))
+    elif not found and not failed:
+        print(f"none of {among} operations in {', '.join(stages)}", file=sys.stderr)
     return int(failed)
 
 

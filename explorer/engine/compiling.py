@@ -159,9 +159,11 @@ class Worker:
             if isinstance(compilation, mlir.Run) and not stage:
                 stage = compilation.planned[len(mlir.READ) + len(compilation.steps) - 1]
             found = mlir.query(compilation, job.question, stage, about.units())
+            among = 0 if found else len(mlir.query(compilation, "*", stage))
         except MytritonError as error:
             return replace(answer, error=str(error))
-        return replace(answer, operations=tuple(operation_view(o, request.path) for o in found))
+        shown = tuple(operation_view(o, request.path) for o in found)
+        return replace(answer, operations=shown, among=among, stage=stage)
 
     def _run(self, job: m.CompileJob, backend: str, about: Subject, already: int) -> Iterator[None]:
         compilation = about.compilation

@@ -44,12 +44,15 @@ class Reproduced:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The operations that a question is about; or `error` says why there is no answer."""
+    """The operations that a question is about; or `error` says why there is no answer. Where there are none, `among`
+    is how many were looked at, and `stage` where, if that was one stage."""
 
     generation: int
     question: str
     operations: tuple[OperationView, ...] = ()
     error: str = ""
+    among: int = 0
+    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True)

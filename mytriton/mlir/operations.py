@@ -67,22 +67,22 @@ def walk(module: Module) -> Iterator[Operation]:
         yield from [*_walk(native.operation, ())]
 
 
-def _walk(op: Any, within: tuple[str, ...]) -> Iterator[Operation]:
+def _walk(op: Any, within: tuple[str, ...], around: tuple[int, int] = (0, 0)) -> Iterator[Operation]:
     for region in op.regions:
         for block in region.blocks:
             for view in block.operations:
                 inner = view.operation
-                yield _record(inner, within)
+                # What an operation has in its body without its being written, such as a product, stands where it does.
+                at = next(places(str(inner.location), {}), around)
+                yield _record(inner, within, at)
                 name = symbol(inner)
-                yield from _walk(inner, (*within, name) if name else within)
+                yield from _walk(inner, (*within, name) if name else within, at)
 
 
-def _record(op: Any, within: tuple[str, ...]) -> Operation:
-    row, column = next(places(str(op.location), {}), (0, 0))
+def _record(op: Any, within: tuple[str, ...], at: tuple[int, int]) -> Operation:
     return Operation(
         op.name,
-        row,
-        column,
+        *at,
         within,
         {name: str(op.attributes[name]) for name in op.attributes},
         tuple(str(v.type) for v in op.operands),

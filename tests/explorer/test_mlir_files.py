@@ -97,7 +97,7 @@ def test_questions_about_a_file(capsys: pytest.CaptureFixture[str], folder: Path
     out = printed(capsys, "generic.mlir", "--query", "reductions")
     assert out.splitlines()[0] == (
         "generic.mlir:14:10: linalg.generic in @summed: (tensor<4x8xf32>, tensor<4xf32>) -> (tensor<4xf32>)"
-        "  maps: identity, broadcast"
+        "  maps: identity, projection"
     )
     passes = ("--pipeline", "linalg-generalize-named-ops")
     found = json.loads(printed(capsys, "generic.mlir", "--query", "linalg.generic", "--json", *passes))["found"]
@@ -106,6 +106,10 @@ def test_questions_about_a_file(capsys: pytest.CaptureFixture[str], folder: Path
         ("linalg.generic", 14, ["summed"]),
         ("linalg.generic", 19, ["summed"]),
     ]
+    assert main(["generic.mlir", "--query", "casts", *passes]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "none of 14 operations in mlir/linalg-generalize-named-ops\n"
 
 
 def test_questions_about_kernels(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

@@ -24,7 +24,8 @@ def test_questions():
         "broadcasts": [("linalg.generic", 6)],
         "casts": [],
     }
-    assert [op.function for op in mlir.query(module, "linalg.*") if op.row] == ["added"] * 2 + ["summed"] * 3
+    assert [op.function for op in mlir.query(module, "linalg.*")] == ["added"] * 2 + ["summed"] * 4
+    assert [op.row for op in mlir.query(module, "arith.mulf")] == [19], "in the body of the product, which is unwritten"
     first = mlir.query(module, "linalg.generic")[0]
     assert first.maps == ("identity", "transpose", "broadcast", "identity")
     with pytest.raises(MytritonError, match="no question 'what'; ask for reductions, transposes"):
