@@ -60,7 +60,10 @@ def launch(_grid, {parameters}):
         _x, = _grid
     else:
         if callable(_grid):
-            _grid = _grid({{{bound}}})
+            _made = _grid({{{bound}}})
+            if callable(_made):  # which is no grid, and is not called
+                return _long(_grid, {args}, {keywords})
+            _grid = _made
         _x, _y, _z = _extents(_grid)
     _most, _result, _own = _found
     if _x.__class__ is not int or not 0 < _x <= _most:

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from mytriton.binding import native
-from mytriton.binding.forms import fixed
+from mytriton.binding.forms import fixed, nothing_taken
 from mytriton.binding.rules import Repeatable
 from mytriton.launched import LaunchResult
 
@@ -31,7 +31,9 @@ class Bound:
         self.call: Callable[[], LaunchResult] = launcher.bind(grid, args, result)
         self._what = launcher, grid, args, result
 
-    def __call__(self) -> LaunchResult:
+    def __call__(self, *args: Any, **keywords: Any) -> LaunchResult:
+        if args or keywords:
+            raise nothing_taken()
         return self.call()
 
     def quicken(self, module: ModuleType) -> None:

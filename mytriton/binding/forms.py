@@ -13,6 +13,7 @@ import numpy as np
 from mytriton.array_keys import library_of
 from mytriton.arrays import address_of
 from mytriton.binding.rules import Repeatable, Way
+from mytriton.checked import ArgumentError
 from mytriton.frontend.kernel import MISSING
 from mytriton.frontend.read import Watched
 from mytriton.launched import LaunchResult
@@ -27,6 +28,8 @@ _NEGATED = ("torch.float16", "torch.float32", "torch.float64")
 
 #: For how many arguments, and names from outside, C has room.
 _MOST = 64
+#: And for how many bytes of packed parameters.
+_BYTES = 4096
 #: DLPack's codes of torch's dtypes: kind, and bits.
 _KIND_CODES = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 6, "float8_e4m3fn": 10, "float8_e5m2": 12}
 
@@ -130,6 +133,8 @@ def fixed(
     if way is None or in_c is None:
         return None
     packed, library = launcher.pack(grid, args)
+    if len(packed) > _BYTES:
+        return None
     try:
         native = way.native(library)
     except LookupError:
@@ -138,13 +143,21 @@ def fixed(
     def unusual(_: Any) -> LaunchResult:
         return fallback()
 
+    def given(_: Any, *args: Any, **keywords: Any) -> LaunchResult:
+        raise nothing_taken()
+
     form = module.Form(
-        unusual, unusual, 0, (), (), b"", (), (), (),
+        unusual, given, 0, (), (), b"", (), (), (),
         library[0], _attributes(library, native.here), native.memref, native.several, native.stream, "ptr",
         *native.driver(),
     )  # fmt: skip
     form.learn((), (), *in_c, packed, result, (launcher, args))
     return MethodType(form, grid)
+
+
+def nothing_taken() -> ArgumentError:
+    """The error of a bound launch that is called with arguments."""
+    return ArgumentError("a bound launch takes no arguments: `bind` was given them; bind again for others")
 
 
 def _number(kind: str, value: Any) -> int:

@@ -49,7 +49,15 @@ def prints(x, y):
     tl.store(y, tl.load(x))
 
 
-KERNELS = (scale, reversed_sum, speaks, prints)
+@mytriton.jit
+def total(arrays, out):
+    value = tl.load(out) * 0
+    for i in tl.static_range(len(arrays)):
+        value += tl.load(arrays[i])
+    tl.store(out, value)
+
+
+KERNELS = (scale, reversed_sum, speaks, prints, total)
 
 
 class Ways:
@@ -187,6 +195,9 @@ def test_grids(ways):
     assert len(seen) == 3 and all([*meta] == [*expected] and meta["x"] is x and meta["n"] == 40 for meta in seen)
     y[...] = 0
     assert [scale[empty](x, y, 40).ran for empty in (0, (1, 0), lambda meta: 0)] == [False] * 3 and not y.any()
+    with pytest.raises(LaunchError, match="extent 0 of the grid must be an integer of at least 0, got <function"):
+        scale[lambda meta: grid](x, y, 40)
+    assert len(seen) == 3
 
 
 def test_nothing_outside_is_stale(ways, monkeypatch):
@@ -327,6 +338,21 @@ def test_what_was_bound_before_there_was_code_in_c_uses_it(ways):
             waiting.quicken(module)
     with pytest.raises(TypeError):
         bound(1)
+
+
+@pytest.mark.parametrize("count", [63, 64, 70, 300, 511, 512, 520])
+def test_any_number_of_parameters_is_bound(ways, count):
+    arrays, out = tuple(np.full(1, i, np.int32) for i in range(count)), np.zeros(1, np.int32)
+    before = ways.python + ways.long
+    bound: Any = total.bind(1, arrays, out)
+    for factor in (1, 3):
+        arrays[-1][0] = factor * (count - 1)
+        assert bound().ran and out[0] == (count - 1) * (count - 2) // 2 + factor * (count - 1)
+    in_c = ways.by_c and count + 1 <= 512  # the array of results is a parameter too
+    assert (type(bound).__name__ == "method") == in_c and ways.python + ways.long == before
+    with pytest.raises(TypeError, match="a bound launch takes no arguments" if in_c else "takes no|takes 1 pos"):
+        bound(3)
+    assert total[1](arrays, out).ran and out[0] == (count - 1) * (count - 2) // 2 + 3 * (count - 1)
 
 
 def test_kernels_that_are_completed_are_bound_as_they_are_launched(ways):

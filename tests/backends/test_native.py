@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mytriton.binding import native
@@ -126,3 +127,39 @@ def test_a_form_passes_on_what_it_has_not_learnt_and_keeps_nothing(in_c):
         in_c.Form(
             fallback, fallback, 0, (), (int,) * 70, b"i" * 70, (), (), (), "n", (), False, False, len, "ptr", 0, 0
         )
+
+
+@pytest.mark.parametrize(
+    ("meta", "positional"), [((1,), 1), ((-1,), 1), (((),), 1), (("n",), 1), ((), 0), ((), 2), ((), -1)]
+)
+def test_a_form_that_does_not_fit_itself_is_refused(in_c, meta, positional):
+    names = ("n",) * len(meta)
+    with pytest.raises(LookupError):
+        in_c.Form(len, len, positional, (), (int,), b"i", (), names, meta, "n", (), False, False, len, "ptr", 0, 0)
+
+
+#: What a launch on an array and an int is learnt from: places, bytes of scratch memory, and packed parameters.
+@pytest.mark.parametrize(
+    ("places", "memory", "packed"),
+    [
+        ([(1, 0, 4, 1, 0, 1), (0, 8, 0, 1, 0, 0)], 64, bytes(16)),
+        ([(1, 0, 4, 1, 0, 1), (0, 13, 0, 1, 0, 0)], 64, bytes(16)),
+        ([(1, 0, 4, 1, 0, 1), (2, 12, 0, 1, 0, 0)], 64, bytes(16)),
+        ([(1, 9, 4, 1, 0, 1), (0, 8, 0, 1, 0, 0)], 64, bytes(16)),
+        ([(1, -8, 4, 1, 0, 1), (0, 8, 0, 1, 0, 0)], 64, bytes(16)),
+        ([(1, 0, 0, 1, 0, 1), (0, 8, 0, 1, 0, 0)], 64, bytes(16)),
+        ([(1, 0, 4, 1, 0, 1), (0, 8, 0, 1, 0, 0)], 63, bytes(16)),
+        ([(1, 0, 4, 1, 0, 1), (0, 8, 0, 1, 0, 0)], 64, bytes(12)),
+        ([(1, 0, 4, 1, 0, 1), (0, 8, 0, 1, 0, 0)], 64, bytes(4104)),
+        ([(1, 0, 4, 1, 0, 1)], 64, bytes(16)),
+    ],
+)
+def test_c_writes_nowhere_but_in_its_room(in_c, places, memory, packed):
+    kinds, names = (np.ndarray, int), ("x", "n")
+    form = in_c.Form(len, len, 2, (), kinds, b"ai", (), names, (0, 1), "n", (), False, False, len, "ptr", 0, 0)
+    learnt = (np.dtype("f4"), 16), tuple(places), 0, 0, 0, 1, 1, memory, packed, "result", None
+    if (memory, len(packed), *places[0][1:3], *places[-1][:2]) == (64, 16, 0, 4, 0, 8):
+        form.learn(*learnt)
+    else:
+        with pytest.raises(ValueError, match=r"another form|outside|without a size"):
+            form.learn(*learnt)

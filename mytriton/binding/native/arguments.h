@@ -60,6 +60,21 @@ static int matches(const Form *form, const Known *known, PyObject *const *values
     return 1;
 }
 
+/* How many bytes `pack` writes of the i-th argument. */
+static Py_ssize_t packed_bytes(const Form *form, const Known *known, Py_ssize_t i)
+{
+    switch (form->kinds[i]) {
+    case 'a':
+        return form->memref ? 40 : 8;
+    case 'i':
+        return known->number[i] < 2 ? 4 : 8;
+    case 'f':
+        return 4;
+    default:
+        return form->kinds[i] == 'b';
+    }
+}
+
 static int pack(const Form *form, const Known *known, PyObject *const *values, const Array *arrays,
                 const long long *numbers, unsigned char *buffer)
 {

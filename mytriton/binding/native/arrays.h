@@ -91,7 +91,7 @@ static int in_whole_elements(const Form *form, PyObject *array, int itemsize)
     if (itemsize == 1 || fetch_true(&form->contiguous, array))
         return 1;
     PyObject *strides = fetch(&form->strides, array);
-    int whole = strides != NULL && PyTuple_CheckExact(strides);
+    int whole = itemsize > 0 && strides != NULL && PyTuple_CheckExact(strides);
     for (Py_ssize_t i = 0; whole && i < PyTuple_GET_SIZE(strides); i++) {
         long long stride = PyLong_AsLongLong(PyTuple_GET_ITEM(strides, i));
         whole = stride % itemsize == 0 && !PyErr_Occurred();

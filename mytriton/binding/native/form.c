@@ -23,9 +23,10 @@ static PyObject *form_vectorcall(PyObject *self, PyObject *const *args, size_t f
         return PyObject_Vectorcall(form->other, args, given, keywords);
     PyObject *grid = args[0], *made = NULL, *result = NULL;
     if (!PyLong_CheckExact(grid) && !PyTuple_CheckExact(grid) && PyCallable_Check(grid) && form->learnt) {
-        grid = made = computed(form, grid, args + 1);
+        made = computed(form, grid, args + 1);
         if (made == NULL)
             return NULL;
+        grid = PyCallable_Check(made) ? grid : made; /* another function is no grid, and is not called */
     }
     result = launched(form, grid, args + 1);
     if (result == NULL) {
@@ -36,6 +37,17 @@ static PyObject *form_vectorcall(PyObject *self, PyObject *const *args, size_t f
     }
     Py_XDECREF(made);
     return result;
+}
+
+/* Whether it is what `computed` takes: a default in a tuple, or the number of an argument; else an error is set. */
+static int is_meta(PyObject *value, Py_ssize_t count)
+{
+    if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 1)
+        return 1;
+    Py_ssize_t number = PyLong_Check(value) ? PyLong_AsSsize_t(value) : -1;
+    if (number < 0 || number >= count)
+        PyErr_SetString(PyExc_LookupError, "a parameter that no argument is given for");
+    return !PyErr_Occurred();
 }
 
 static PyObject *form_new(PyTypeObject *type, PyObject *args, PyObject *named)
@@ -60,8 +72,8 @@ static PyObject *form_new(PyTypeObject *type, PyObject *args, PyObject *named)
     form->launch = (LaunchKernel)(uintptr_t)launch;
     form->context = (GetContext)(uintptr_t)context;
     form->watches = PyTuple_GET_SIZE(watched);
-    if (count > ARGUMENTS || count != PyTuple_GET_SIZE(types) || form->watches > WATCHED ||
-        PyTuple_GET_SIZE(meta) > ARGUMENTS || PyTuple_GET_SIZE(meta) != PyTuple_GET_SIZE(form->names)) {
+    if (count > ARGUMENTS || count != PyTuple_GET_SIZE(types) || form->watches > WATCHED || form->positional < 0 ||
+        form->positional + PyTuple_GET_SIZE(form->keywords) != count || PyTuple_GET_SIZE(meta) > ARGUMENTS || PyTuple_GET_SIZE(meta) != PyTuple_GET_SIZE(form->names)) {
         PyErr_SetString(PyExc_LookupError, "too many arguments");
         goto failed;
     }
@@ -69,7 +81,8 @@ static PyObject *form_new(PyTypeObject *type, PyObject *args, PyObject *named)
     for (Py_ssize_t i = 0; i < count; i++)
         form->types[i] = (PyTypeObject *)PyTuple_GET_ITEM(types, i);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(meta); i++)
-        form->meta[i] = PyTuple_GET_ITEM(meta, i);
+        if (!is_meta(form->meta[i] = PyTuple_GET_ITEM(meta, i), count))
+            goto failed;
     for (Py_ssize_t i = 0; i < form->watches; i++) {
         Watch *watch = &form->watched[i];
         PyObject *absent = Py_None; /* (owner, name, value), or without a value */
@@ -109,7 +122,7 @@ static PyObject *form_learn(Form *form, PyObject *args)
                           &known->result, &owner))
         goto failed;
     if (PyTuple_GET_SIZE(expected) != form->count || PyTuple_GET_SIZE(places) != form->count ||
-        known->size > PARAMETERS) {
+        known->size > PARAMETERS || (form->launch == NULL && (known->size % 8 != 0 || known->memory < CACHE_LINE))) {
         PyErr_SetString(PyExc_ValueError, "a launch of another form");
         goto failed;
     }
@@ -121,6 +134,15 @@ static PyObject *form_learn(Form *form, PyObject *args)
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(places, i), "iiiiii", &known->number[i], &known->offset[i],
                               &known->itemsize[i], &known->plain[i], &known->code[i], &known->writable[i]))
             goto failed;
+        Py_ssize_t bytes = packed_bytes(form, known, i);
+        if (bytes > 0 && (known->offset[i] < 0 || known->offset[i] > known->size - bytes)) {
+            PyErr_SetString(PyExc_ValueError, "a parameter outside of the packed ones");
+            goto failed;
+        }
+        if (form->kinds[i] == 'a' && form->launch == NULL && known->itemsize[i] < 1) {
+            PyErr_SetString(PyExc_ValueError, "elements without a size");
+            goto failed;
+        }
     }
     /* The latest is looked at first; what was learnt long ago goes. */
     Known *gone = form->learnt == LEARNT ? form->known[LEARNT - 1] : NULL;

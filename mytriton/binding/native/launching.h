@@ -99,7 +99,7 @@ static int called(Known *known, const unsigned *extent, unsigned char *buffer)
         return 0;
     int64_t extra[EXTRA] = {(intptr_t)scratch, 0, programs, extent[0], extent[1], extent[2]};
     memcpy(buffer + known->size, extra, sizeof extra);
-    void *pointers[ARGUMENTS + EXTRA];
+    void *pointers[PARAMETERS / 8 + EXTRA];
     for (Py_ssize_t i = 0; i < known->size / 8 + EXTRA; i++)
         pointers[i] = buffer + 8 * i;
     Py_BEGIN_ALLOW_THREADS
