@@ -25,8 +25,8 @@ FAMILIES = ("source", "tree", "ssa", "opt", "layout", "cuda", "mlir", "cpu", "ll
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a listing, the source it came from, and the ids of the SSA values it mentions. An instruction that no
-    line of the kernel asked for says which program made it (`made_by`)."""
+    """One line of a listing, the source it came from, and the ids of the SSA values it mentions. What no line of the
+    kernel asked for says which program made it (`made_by`); its place, if any, is that of its first use."""
 
     text: str
     span: Span | None = None

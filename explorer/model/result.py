@@ -32,8 +32,8 @@ class Frame:
 @dataclass(frozen=True, slots=True)
 class LineView:
     """One line of a listing, the range of the file it came from, and the ids of the SSA values it mentions, first those
-    it defines. Code inlined from a helper has `frames`: from the place in the helper out to the one in the kernel. An
-    instruction that no line asked for says what made it (`made_by`)."""
+    it defines. Code inlined from a helper has `frames`: from the place in the helper out to the one in the kernel. What
+    no line asked for says what made it (`made_by`); its place, if any, is that of its first use."""
 
     text: str
     line: int | None = None

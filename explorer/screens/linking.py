@@ -94,7 +94,10 @@ class Linking(Asking):
                 self.editor.link(sorted(lines), reveal=reveal and pane is not origin)
             else:
                 rows = linked(links_of(pane.listing.lines), self.place, ways)
-                pane.body.link(rows, reveal=(reveal and pane is not origin) or (pane.fresh and not pane.body.has_focus))
+                # What compilers put near their first use is lit as well, but does not decide what comes into view.
+                asked = [row for row in rows if not pane.listing.lines[row].made_by] or rows
+                shown = (reveal and pane is not origin) or (pane.fresh and not pane.body.has_focus)
+                pane.body.link(rows, asked if shown else ())
                 pane.body.follow(self._occurrences(pane))
                 self._keep(pane, pane.body, rows)
                 pane.fresh = False

@@ -13,9 +13,9 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
                 "ms", "cause": a sentence or null, "ops": {"before", "after"}, "stats": {name: number}, "culprit": the
                 row (from 0) of its input that it failed at, or null}], and where the listing is selected
                 "lines": [{"text", "line", "column", "end_line", "end_column", "values": [SSA ids], "frames": [call
-                    sites]}] (without a place, none of these, but "made_by" the program that made an instruction which
-                    no line asked for; SASS has "control": {"wait": [barriers], "read", "write",
-                    "yield", "stall"}),
+                    sites]}] (without a place, none of these; what no line asked for has "made_by", the program that
+                    made it, and the place of its first use, if any; SASS has "control": {"wait": [barriers], "read",
+                    "write", "yield", "stall"}),
                 "changes": [{"pass_name", "rule", "before", "after", "why", "line"}] (the change log),
                 "diagnostics": [as in problems], "units": [helpers of other files that were inlined],
                 "diff" (with --diff): {"against", "note", "rows": [{"text", "sign", "kind", "ranges", "line"}]},

@@ -93,13 +93,13 @@ class CodeView(PaintedLines, can_focus=True):
                 x=min(self.scroll_x, self.max_scroll_x), y=min(self.scroll_y, self.max_scroll_y), animate=False
             )
 
-    def link(self, rows: Sequence[int], *, reveal: bool = True) -> None:
-        """Mark `rows` as coming from the line under the cursor elsewhere; bring a run of them into view."""
+    def link(self, rows: Sequence[int], reveal: Sequence[int]) -> None:
+        """Mark `rows` as coming from the line under the cursor elsewhere; bring a run of `reveal` into view."""
         linked = frozenset(rows)
         if linked != self._linked:
             self._linked = linked
             self.refresh()
-        if reveal and (top := reveal_rows(rows, round(self.scroll_y), self.size.height)) is not None:
+        if (top := reveal_rows(reveal, round(self.scroll_y), self.size.height)) is not None:
             self.scroll_to(y=top, animate=False)
 
     def follow(self, occurrences: Sequence[Occurrence]) -> None:

@@ -12,7 +12,8 @@ Names = Callable[[str], tuple[Sequence[str], Sequence[str]] | None]
 
 def placed(lines: Sequence[Line], names: Names, made_by: str, reused: bool = False) -> list[Line]:
     """The rows; each instruction without a span whose result is used has the span and values of its first use below, or
-    else of the first above, which is the next trip of a loop. Others were made by the program `made_by` for no line.
+    else of the first above, which is the next trip of a loop. All of these are marked as made by the program `made_by`,
+    which is what those that nothing uses are of, too.
     Where names are `reused`, as those of a machine's registers, what sets one again hides what is below."""
     made = list(lines)
     found = [(row, *its) for row, line in enumerate(made) if (its := names(line.text)) is not None]
@@ -25,7 +26,7 @@ def placed(lines: Sequence[Line], names: Names, made_by: str, reused: bool = Fal
             if line.span is None:
                 use = next((uses[name] for name in sets if name in uses), None)
                 if use is not None:
-                    line = made[row] = Line(line.text, use.span, use.values)
+                    line = made[row] = Line(line.text, use.span, use.values, line.made_by or made_by)
             if reused:
                 for name in sets:
                     uses.pop(name, None)

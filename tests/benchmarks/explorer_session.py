@@ -103,7 +103,7 @@ def moves(terminal: Terminal, count: int = 10) -> list[int]:
 
 ADD = (KERNELS / "add.py").read_text().replace("a + b", "a + 17 + b")
 ADD_PANES = {
-    "SSA": r"= cmp_lt %3, n",
+    "SSA": r"= cmp_lt %3, ",
     "CUDA": r"__global__|__device__",
     "MLIR": r"gpu\.func @add_kernel",
     "PTX": r"\.entry add_kernel",

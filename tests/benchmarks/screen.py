@@ -82,7 +82,8 @@ def typing(table: Table, backend: str, count: int) -> None:
     """From a key press to each pane, for add.py."""
     targets = {"MLIR": "<= 30 ms", "PTX (mlir)": "<= 50 ms", "PTX (cuda)": "<= 100 ms"}
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(folder, ADD, backend)
+        # For one element: what an edit changes is then in view in every pane.
+        session = Session(folder, ADD, backend, "--example", "0")
         with session.terminal as terminal:
             session.start(ADD_PANES)
             terminal.settle(1.0)

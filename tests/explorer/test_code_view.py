@@ -79,7 +79,7 @@ async def test_a_cursor_move_repaints_two_rows_and_few_bytes(monkeypatch: pytest
         assert rendered == [0, 1]
         assert 0 < app.written - before <= 4096
         before = app.written
-        view.link([5])
+        view.link([5], [5])
         await settled(pilot)
         assert sorted(rendered[2:]) == [5]
         assert 0 < app.written - before <= 4096
@@ -116,7 +116,7 @@ async def test_a_listing_that_changes_elsewhere_keeps_cursor_and_scroll() -> Non
 
 async def test_linked_lines_come_into_view_and_are_signed() -> None:
     async with opened(LINES) as (view, pilot):
-        view.link([5000, 5001])
+        view.link([5000, 5001], [5000, 5001])
         await pilot.pause()
         signs = [row(view, y)[:1] for y in range(view.size.height)]
         assert signs.count(">") == 2

@@ -90,6 +90,20 @@ async def test_an_instruction_of_no_line_says_what_made_it(tmp_path: Path) -> No
         assert e.line("#place").startswith(" line ")
 
 
+async def test_what_compilers_put_near_its_use_does_not_come_into_view_first(tmp_path: Path) -> None:
+    async with opened(copied(tmp_path, "add.py"), "add_kernel", (120, 20)) as e:
+        await e.press("1", *["down"] * 15)
+        assert e.main.line == 16
+        cuda = view(e, "cuda")
+        shown = range(round(cuda.scroll_y), round(cuda.scroll_y) + cuda.size.height)
+        lines = e.main.panes["cuda"].listing.lines
+        texts = "__forceinline__ void mt_load_each", "    mt_load_each<2>(mask, a,"
+        declared, loads = ([row for row, line in enumerate(lines) if text in line.text] for text in texts)
+        assert lines[declared[0]].line == lines[loads[0]].line == 16 and lines[declared[0]].made_by == "the emitter"
+        assert {*declared, *loads} <= cuda._linked
+        assert loads[0] in shown
+
+
 async def test_a_narrow_heading_says_it_briefly(tmp_path: Path) -> None:
     async with opened(copied(tmp_path, "add.py"), "add_kernel", (100, 32)) as e:
         await on(e, "= cmp_lt")

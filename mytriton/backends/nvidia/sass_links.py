@@ -37,7 +37,7 @@ def products(texts: Sequence[str], rows: Sequence[int], ptx: Sequence[Line]) -> 
 def linked(functions: Sequence[Sequence[Line]]) -> list[Line]:
     """The lines of a kernel and the functions that it calls. What loads a constant is there for its first use, and a
     function for its first call; what is left was made by the assembler for no line."""
-    kernel, *called = (placed(lines, _names, "", reused=True) for lines in functions)
+    kernel, *called = (placed(lines, _names, "the assembler", reused=True) for lines in functions)
     lines = kernel
     for function in called:
         name = function[0].text.removesuffix(":")
