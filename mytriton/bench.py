@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +14,7 @@ from mytriton.examples import ExampleCase
 from mytriton.ir.core import Func
 from mytriton.launch import JITFunction
 from mytriton.roofline import Peak, peak_of
-from mytriton.running import Progress, ReadyExample, placed
+from mytriton.running import Progress, ReadyExample, chosen, placed
 from mytriton.target import Target
 from mytriton.testing import Samples, Timer, WallClock, measure
 from mytriton.timings import Tuning
@@ -80,7 +79,7 @@ def bench_example(
     if reason is not None:
         raise BackendUnavailable(reason)
     example = kernel.completed(case.build())
-    target = dataclasses.replace(target, **example.options)
+    target = chosen(target, example)
 
     def told(what: str, done: int, total: int) -> None:
         if progress is not None:

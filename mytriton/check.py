@@ -17,7 +17,7 @@ from mytriton.ir.core import Func
 from mytriton.launch import JITFunction
 from mytriton.layout.program import LaidOut
 from mytriton.origin import Origin, find_origin, stored_blocks
-from mytriton.running import Array, Progress, ReadyExample, interpreted
+from mytriton.running import Array, Progress, ReadyExample, chosen, interpreted
 from mytriton.stage import Compilation
 from mytriton.target import Target
 
@@ -63,7 +63,7 @@ def check_example(kernel: JITFunction, case: ExampleCase, target: Target, progre
     if reason is not None:
         raise BackendUnavailable(reason)
     example = built(kernel, case)
-    target = dataclasses.replace(target, **example.options)
+    target = chosen(target, example)
     before = {name: copied(v) for name, v in arrays_of(example.args).items()}
     expected, reference = example.expected, "NumPy"
     if expected is None:

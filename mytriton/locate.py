@@ -28,7 +28,7 @@ from mytriton.layout import simulate
 from mytriton.layout.program import LaidOut
 from mytriton.origin import Origin, find_origin
 from mytriton.ready import Launch
-from mytriton.running import Progress, ReadyExample, prepared
+from mytriton.running import Progress, ReadyExample, chosen, prepared
 from mytriton.source import SourceUnit
 from mytriton.target import Target
 
@@ -72,7 +72,7 @@ def locate(
     raise. Raises `CompileError` of a kernel that does not compile, `LaunchError`, and whatever the example's own
     function raises."""
     example = built(kernel, case)
-    target = dataclasses.replace(target, **example.options)
+    target = chosen(target, example)
     run = _Run(kernel, example, target, progress)
     steps: list[Step] = []
     for step in run.steps():

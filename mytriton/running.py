@@ -19,6 +19,7 @@ from mytriton.descriptors import array_in, arrays_of, with_array
 from mytriton.diagnostics import BackendUnavailable, LaunchError
 from mytriton.examples import Example
 from mytriton.launch import JITFunction
+from mytriton.options import with_environment
 from mytriton.ready import Launch
 from mytriton.target import Target
 
@@ -29,6 +30,11 @@ Array = np.ndarray[Any, Any]
 Progress = Callable[[str, int, int], None]
 
 _HOST_DEVICES = {"cpu": "CPU", "interp": "interpreter"}
+
+
+def chosen(target: Target, example: Example) -> Target:
+    """The target with the options of the example, and behind them with what the environment asks of each launch."""
+    return dataclasses.replace(target, **with_environment({"backend": target.backend, **example.options}))
 
 
 def prepared(kernel: JITFunction, example: Example, args: Mapping[str, Any], target: Target) -> Launch:

@@ -19,6 +19,7 @@ from mytriton.diagnostics import CompileError, Diagnostic, LaunchError
 from mytriton.frontend.kernel import Kernel
 from mytriton.frontend.module import Module
 from mytriton.keys import code_key
+from mytriton.options import with_environment
 from mytriton.records import dataclass
 from mytriton.source import SourceUnit
 from mytriton.specialize import Specialization
@@ -158,4 +159,5 @@ def _target(job: m.CompileJob, backend: str) -> Target:
     request, example = job.request, job.example or ExampleInfo("")
     options = {**{name: v for name, v in example.options.items() if name in CHOICES}, **request.options}
     warps = request.num_warps or example.num_warps or 4
-    return Target(backend, request.chip, warps, **options, mlir_passes=request.pipelines.get(backend))
+    given = with_environment({"backend": backend, **options})
+    return Target(chip=request.chip, num_warps=warps, **given, mlir_passes=request.pipelines.get(backend))

@@ -351,5 +351,8 @@ class ChildFailure:
         if "SIGFPE" in self.cause:
             return f"{self.cause}; an integer that is divided by 0 does that"
         if "on backend cpu" in self.cause and (self.is_access or "SIGABRT" in self.cause):
-            return f"{self.cause}; a load or store outside of its array does that: backend interp says which"
+            return (
+                f"{self.cause}; a load or store outside of its array does that: "
+                "MYTRITON_CHECK_BOUNDS=1, check_bounds=True of the example, or backend interp says which"
+            )
         return self.cause

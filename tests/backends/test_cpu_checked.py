@@ -96,3 +96,8 @@ def test_who_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MYTRITON_CHECK_BOUNDS", "1")
     with pytest.raises(triton.LaunchError, match="store outside of `out`"):
         LAUNCHES["store"]({"backend": "cpu"})
+    kernel: Any = softmax.softmax_kernel
+    for value, checks in (("1", True), ("0", False)):
+        monkeypatch.setenv("MYTRITON_CHECK_BOUNDS", value)
+        report = triton.check_example(kernel, kernel.examples[0], triton.Target("cpu"))
+        assert report.ok and report.compilation.target.check_bounds == checks

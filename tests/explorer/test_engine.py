@@ -337,7 +337,10 @@ async def test_a_run_that_misbehaves(
     ],
 )
 def test_a_crash_of_machine_code_is_explained(cause: str, advised: bool) -> None:
-    advice = "; a load or store outside of its array does that: backend interp says which"
+    advice = (
+        "; a load or store outside of its array does that: "
+        "MYTRITON_CHECK_BOUNDS=1, check_bounds=True of the example, or backend interp says which"
+    )
     assert ChildFailure("runner", cause).explained == cause + advice * advised
 
 
