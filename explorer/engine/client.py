@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from explorer.engine import messages as m
@@ -15,7 +14,7 @@ from explorer.engine.messages import SLOW_STAGES, CompileRequest, Event, RunRequ
 from explorer.engine.opening import PATIENCE, Opening, later
 from explorer.engine.process import default_command
 from explorer.engine.supervisor import Supervisor
-from explorer.model.crashes import UNCHECKED, checked_access
+from explorer.model.crashes import UNCHECKED
 from explorer.model.paths import is_mlir
 from explorer.model.result import ChildFailure, ExampleInfo, RunReport
 
@@ -246,16 +245,11 @@ class Engine:
         if isinstance(job, m.RunJob):
             if job.generation == self._run:
                 request = job.request
-                if is_mlir(request.path) and not request.died and failure.is_access:
-                    again = replace(request, died=failure.cause)
-                    self._runner.submit(m.RunJob(job.generation, again), self.limits.run_s, (m.RunJob,))
-                    return
-                report = RunReport(False, request.backend, kernel=request.kernel or "", message=failure.explained)
-                if request.died:
-                    found = checked_access(failure.log, request.path)
-                    report = replace(report, message=f"{request.died}; {UNCHECKED}")
-                    if found is not None:
-                        report = replace(report, message=request.died, diagnostics=(found,))
+                of_module, message = is_mlir(request.path), failure.explained
+                if of_module and failure.is_access:  # those that can be checked were, before
+                    message = f"{message}; {UNCHECKED}"
+                backend = "cpu" if of_module else request.backend
+                report = RunReport(False, backend, kernel=request.kernel or "", message=message)
                 self._on_event(m.RunFinished(job.generation, report))
                 self._on_event(m.ChildFailed(job.generation, failure))
             return

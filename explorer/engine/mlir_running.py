@@ -10,11 +10,12 @@ from typing import Any
 from explorer.engine import messages as m
 from explorer.engine import mlir_files
 from explorer.engine.reporting import diagnosed, output_view
-from explorer.model.crashes import UNCHECKED
+from explorer.engine.views import diagnostic_view
 from explorer.model.measured import BenchView, StepView
 from explorer.model.result import KernelInfo, RunReport
 from explorer.model.units import seconds_text
 from mytriton.diagnostics import CompileError, MytritonError
+from mytriton.mlir.bounds import OutOfBounds
 from mytriton.mlir.module import READ, Module, Run, parse
 from mytriton.mlir.trial import Caller, Result, callable_module, compared
 from mytriton.running import device_name
@@ -29,10 +30,13 @@ def run(request: m.RunRequest, enter: Callable[[str, str], None]) -> RunReport:
     info = mlir_files.module_info(request.text, request.path).kernel(request.kernel)
     if info is None:
         hint = "a func.func with a body that is not private"
-        return RunReport(False, "mlir", message=f"there is no function to run in the file: {hint}")
+        return RunReport(False, "cpu", message=f"there is no function to run in the file: {hint}")
     report = RunReport(False, "cpu", device_name("cpu"), info.name, info.called(0, _values(request)))
     try:
         return _run(request, info, report, enter)
+    except OutOfBounds as error:
+        found = (diagnostic_view(error.diagnostic, (error.unit,), request.path),)
+        return replace(report, message="an access is out of bounds", diagnostics=found)
     except CompileError as error:
         return RunReport(
             False, "cpu", kernel=info.name, message="it does not compile", diagnostics=diagnosed(error, request.path)
@@ -50,12 +54,10 @@ def _run(request: m.RunRequest, info: KernelInfo, report: RunReport, enter: Call
     module = callable_module(parse(request.text, request.path))
     values = {**info.examples[0].values, **_values(request)}
     caller = Caller(module, info.name, [p.name for p in info.params])
-    if request.died:
-        enter("run", f"running {info.name} with its accesses checked")
-        caller.call(caller.checked(), values)
-        return replace(report, message=f"{request.died}; {UNCHECKED}")
     enter("run", f"compiling {info.name} without the passes")
     reference = caller.library()
+    enter("run", f"running {info.name} with its accesses checked")
+    caller.verify(values)
     enter("run", f"running {info.name} without the passes")
     expected = caller.call(reference, values)
     passes = module.run(mlir_files.passes(request), mlir_files.schedule(request))

@@ -60,8 +60,7 @@ class RunRequest:
     by `cpu`, or `interp` where that one cannot either, and the report says so. With `every_stage` it is run after every
     stage, to find the one that breaks the numbers; with `bench` it is checked and then timed for `seconds`; with `tune`
     all configs of its kernel are timed instead, with `config` it runs in that one. Inputs of other types than `types`
-    or `signature` want are converted, and the report says so. `died` is how a run of this function of an MLIR file
-    ended its process: it is then run only to learn which of its accesses did that."""
+    or `signature` want are converted, and the report says so."""
 
     path: str
     text: str
@@ -84,7 +83,6 @@ class RunRequest:
     pipelines: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schedule: str = ""
     schedule_text: str = ""
-    died: str = ""
 
 
 @dataclass(frozen=True, slots=True)

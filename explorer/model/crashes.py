@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from explorer.model.result import DiagnosticView, LineView, StageView
+from explorer.model.result import LineView, StageView
 
 #: A debug location that LLVM prints behind an instruction: a row of the text that was emitted.
 _PLACE = re.compile(r"(?:^|[ ,(@])-:(\d+):(\d+)\b")
-_CHECKED = re.compile(r'^Location: loc\("-":(\d+):(\d+)')
 _OPERATION = re.compile(r"(?<![\w%@#!.])([a-z_]\w*(?:\.\w+)+)(?=[ (<{]|$)")
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 _INTRINSIC = re.compile(r"intrinsic %llvm\.([\w.]+)")
@@ -42,18 +41,6 @@ _HINTS = (
     ("inline asm", "look at the text of the assembly and at its constraints"),
     ("for constraint", "look at the constraints of the assembly: r, l, h, f, d and n are those of NVIDIA's processors"),
 )
-
-
-def checked_access(log: Sequence[str], path: str) -> DiagnosticView | None:
-    """The access that ended a process in which MLIR checked each: it prints the operation, what is wrong, and where."""
-    first = next((row for row, text in enumerate(log) if "Runtime op verification failed" in text), None)
-    if first is None or len(log) < first + 4 or (at := _CHECKED.search(log[first + 3])) is None:
-        return None
-    operation, what = log[first + 1], log[first + 2].lstrip("^ ")
-    line, column = int(at[1]), int(at[2])
-    rendered = f"{path}:{line}:{column}: error[MT609]: {what}\n{operation}"
-    message = f"{what}: {operation}"
-    return DiagnosticView("MT609", "error", message, path, line, column, line, column + 1, rendered=rendered)
 
 
 def located(stage: StageView, given: Sequence[LineView], emitted: Sequence[LineView]) -> StageView:

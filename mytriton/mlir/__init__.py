@@ -11,6 +11,7 @@ Needs the MLIR bindings, which are imported when something is first done with a 
 from __future__ import annotations
 
 from mytriton.mlir import isolated
+from mytriton.mlir.bounds import OutOfBounds
 from mytriton.mlir.jit import LOWERING, Function, Library, jit
 from mytriton.mlir.kernels import passes_of_kernels
 from mytriton.mlir.module import READ, Module, Run, parse, read
@@ -31,6 +32,7 @@ __all__ = [
     "Object",
     "Operation",
     "Option",
+    "OutOfBounds",
     "Pass",
     "PipelineError",
     "Run",

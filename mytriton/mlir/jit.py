@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,9 +22,11 @@ from mytriton import checked
 from mytriton.backends.mlir.run import native_stderr
 from mytriton.diagnostics import CompileError, Diagnostic, LaunchError, MytritonError, OptionError
 from mytriton.mlir import memref
+from mytriton.mlir.bounds import VERIFY, tried
 from mytriton.mlir.module import Module, source_lines, span_of
 from mytriton.mlir.signature import ArrayType, NumberType, Signature, signatures
 from mytriton.mlir.symbols import undefined
+from mytriton.source import SourceUnit
 
 #: From functions on memrefs, vectors and structured control flow to the LLVM dialect, for the processor at hand.
 LOWERING = (
@@ -50,16 +53,28 @@ def has_tensors(module: Module) -> bool:
         return "tensor<" in str(native)
 
 
-def jit(module: Module, pipeline: str = LOWERING, *, libraries: Sequence[str | Path] = (), level: int = 3) -> Library:
+def jit(
+    module: Module,
+    pipeline: str = LOWERING,
+    *,
+    libraries: Sequence[str | Path] = (),
+    level: int = 3,
+    check_bounds: bool = False,
+) -> Library:
     """Lower a module by a pipeline and compile it at an optimization level of LLVM (0 to 3). `libraries` are paths of
-    shared libraries that it calls. Raises `CompileError` with the pass that failed, `MytritonError` if operations are
-    left that LLVM does not know."""
+    shared libraries that it calls. With `check_bounds` accesses of memrefs are checked, and a call that has one out of
+    bounds raises `OutOfBounds` before it changes any array: each is made twice, first in a copy of the process
+    (`bounds.tried`). Raises `CompileError` with the pass that failed, `MytritonError` if operations are left that LLVM
+    does not know."""
     checked.module(module, "mlir.jit")
     checked.expect(pipeline, str, "mlir.jit", "the text of a pipeline")
     checked.expect_all(libraries, (str, Path), "mlir.jit", "a list of the paths of libraries")
     if level not in range(4):
         raise OptionError(f"level={level!r}: the optimization levels of LLVM are 0, 1, 2 and 3")
-    return Library(module, module.run(pipeline).result, [str(path) for path in libraries], level)
+    if not isinstance(check_bounds, bool):
+        raise OptionError(f"check_bounds={check_bounds!r}: it is True or False")
+    lowered = module.run(f"{VERIFY},{pipeline}" if check_bounds else pipeline).result
+    return Library(module, lowered, [str(path) for path in libraries], level, tried=check_bounds)
 
 
 class Library(Mapping[str, "Function"]):
@@ -67,9 +82,16 @@ class Library(Mapping[str, "Function"]):
     that is asked for cannot be called."""
 
     def __init__(
-        self, module: Module, lowered: Module, libraries: Sequence[str] = (), level: int = 3, only: str = ""
+        self,
+        module: Module,
+        lowered: Module,
+        libraries: Sequence[str] = (),
+        level: int = 3,
+        only: str = "",
+        tried: bool = False,
     ) -> None:
-        """`lowered` is what became of `module`, whose functions have their types from it; `only` names one of them."""
+        """`lowered` is what became of `module`, whose functions have their types from it; `only` names one of them;
+        calls are `tried` if it has checks."""
         from mlir.execution_engine import ExecutionEngine
 
         found, self._refused = signatures(module, only)
@@ -87,7 +109,9 @@ class Library(Mapping[str, "Function"]):
                 try:
                     self._engine = ExecutionEngine(native, opt_level=level, shared_libs=list(libraries))
                     self._engine.raw_register_runtime(memref.COPY, ctypes.cast(memref.copy_function(), ctypes.c_void_p))
-                    functions = {name: Function(self._engine, s) for name, s in found.items()}
+                    functions = {
+                        name: Function(self._engine, s, module.unit if tried else None) for name, s in found.items()
+                    }
                 except RuntimeError as raised:
                     error = str(raised)
         if error:
@@ -115,8 +139,10 @@ class Library(Mapping[str, "Function"]):
 class Function:
     """One compiled function. Calling it releases the GIL."""
 
-    def __init__(self, engine: Any, signature: Signature) -> None:
+    def __init__(self, engine: Any, signature: Signature, unit: SourceUnit | None = None) -> None:
+        """Of a function with checks `unit` is the text that they are about."""
         self.signature = signature
+        self._unit = unit
         self._engine = engine  # keeps the code
         self._entry = engine.lookup(signature.name)
 
@@ -151,7 +177,17 @@ class Function:
             entry(packed)
             return finish() if finish is not None else None
 
-        return call
+        unit = self._unit
+        if unit is None:
+            return call
+
+        def checked_call() -> Any:
+            if cause := tried(partial(entry, packed), unit):
+                why = f"ends its process by {cause}, and no access that MLIR can check is out of bounds"
+                raise LaunchError(f"`{signature.name}` {why}")
+            return call()
+
+        return checked_call
 
 
 def _array(type_: ArrayType, arg: Any, where: str) -> ctypes.Array[ctypes.c_int64]:

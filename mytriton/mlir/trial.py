@@ -14,6 +14,7 @@ import numpy as np
 
 from mytriton.comparison import OutputReport, compare, tolerance
 from mytriton.diagnostics import LaunchError, MytritonError
+from mytriton.mlir.bounds import VERIFY, tried
 from mytriton.mlir.jit import BUFFERS, LOWERING, Library, has_tensors
 from mytriton.mlir.module import Module
 from mytriton.mlir.signature import ArrayType, Signature, signatures
@@ -22,8 +23,6 @@ from mytriton.records import dataclass
 
 #: What a caller needs of functions: it must be asked for before they are lowered.
 WRAPPERS = "func.func(llvm-request-c-wrappers)"
-#: Puts a check before each access.
-VERIFY = "generate-runtime-verification"
 #: The extent of axes that a type leaves open, integers and floats, where nobody gives others.
 SIZE, INTEGER, FLOAT = 64, 2, 0.5
 
@@ -103,10 +102,11 @@ class Caller:
         self._names = (*names, *(f"result {number}" for number in more))
         self._type = _type_of(self._buffers, function)
 
-    def checked(self) -> Library:
-        """The compiled module, which ends the process at an access that is out of bounds, after it said which."""
+    def verify(self, values: Mapping[str, Any]) -> None:
+        """Call it in a copy of the process; raises `OutOfBounds` for an access that is. What else may end the copy ends
+        any process."""
         lowered = self._buffers.run(f"{VERIFY},{LOWERING}").result
-        return Library(self._buffers, lowered, only=self.signature.name)
+        tried(self.bound(Library(self._buffers, lowered, only=self.signature.name), values)[1], self._buffers.unit)
 
     def library(self, made: Module | None = None) -> Library:
         """The compiled module, or what passes made of it. Raises `CompileError` where it cannot be lowered, and

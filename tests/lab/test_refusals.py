@@ -142,3 +142,28 @@ def test_another_process_finds_a_checkout_by_its_path(tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout == "['ok', 'ok', 'no change']\n"
+
+
+PAST_THE_END = """\
+func.func @shift(%x: memref<?xf32>, %n: index) {
+  affine.for %i = 0 to %n {
+    %0 = affine.load %x[%i + 1] : memref<?xf32>
+    affine.store %0, %x[%i] : memref<?xf32>
+  }
+  return
+}
+"""
+
+
+def test_an_access_out_of_bounds_is_named_and_nothing_is_written() -> None:
+    shift = mlir.jit(mlir.parse(PAST_THE_END, "shift.mlir"), check_bounds=True)["shift"]
+    x = np.arange(4, dtype=np.float32)
+    with pytest.raises(
+        mlir.OutOfBounds, match=r"^shift.mlir:3:10: error\[MT609\]: out-of-bounds access: .*memref.load"
+    ):
+        shift(x, 4)
+    assert x.tolist() == [0, 1, 2, 3]
+    shift(x, 3)
+    assert x.tolist() == [1, 2, 3, 3]
+    with pytest.raises(OptionError, match="check_bounds=1: it is True or False"):
+        mlir.jit(mlir.parse(PAST_THE_END), check_bounds=1)  # type: ignore[arg-type]
