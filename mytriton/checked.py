@@ -36,8 +36,10 @@ def seconds(value: Any, function: str) -> None:
 
 def module(value: Any, function: str, more: tuple[type, ...] = (), what: str = "") -> None:
     """Raises `ArgumentError` for what is no `mlir.Module`, nor one of `more` types, which are called `what`."""
-    from mytriton.mlir.module import Module
+    from mytriton.mlir.module import Module, Run
 
+    if isinstance(value, Run) and not isinstance(value, more):
+        raise ArgumentError(f"{function} takes a module, got Run: give run.result, what its passes left")
     expect(value, (Module, *more), function, f"a module, which mlir.parse or mlir.read makes{what}")
 
 

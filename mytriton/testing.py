@@ -28,6 +28,9 @@ class Samples:
     seconds: tuple[float, ...] = field(repr=False)
     clock: str
 
+    def __repr__(self) -> str:
+        return f"<Samples: median {self.median * 1e6:.3g} us of {len(self.seconds)} calls, {self.clock}>"
+
     def quantile(self, fraction: float) -> float:
         """Linear between samples."""
         return float(np.quantile(self.seconds, fraction))

@@ -118,6 +118,9 @@ class Library(Mapping[str, "Function"]):
             raise MytritonError("\n".join(filter(None, ("LLVM cannot link the module:", error, stderr()))))
         self._functions = MappingProxyType(functions)
 
+    def __repr__(self) -> str:
+        return f"<Library of {'; '.join(str(f.signature) for f in self.values()) or 'no functions'}>"
+
     def __getitem__(self, name: str) -> Function:
         try:
             return self._functions[name]
@@ -145,6 +148,9 @@ class Function:
         self._unit = unit
         self._engine = engine  # keeps the code
         self._entry = engine.lookup(signature.name)
+
+    def __repr__(self) -> str:
+        return f"<Function {self.signature}>"
 
     def __call__(self, *args: Any) -> Any:
         """Run on NumPy arrays, in place, and numbers; what the function returns, arrays as copies. Raises `LaunchError`

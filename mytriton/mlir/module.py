@@ -43,6 +43,9 @@ class Module:
     unit: SourceUnit
     bytecode: bytes
 
+    def __repr__(self) -> str:
+        return f"<Module of {self.unit.path}, {len(self.bytecode)} bytes of bytecode>"
+
     @property
     def text(self) -> str:
         """The module as MLIR prints it, without locations."""
@@ -163,6 +166,11 @@ class Run(Compilation):
         units = (unit,) if scheduled is None else (unit, scheduled.unit)
         planned = (*READ, *names, *(CODE if code else ()))
         super().__init__(unit.name, units, None, Target(backend="mlir"), planned, self._made(unit, names, code))
+
+    def __repr__(self) -> str:
+        """What was done, without doing more."""
+        done = ", ".join(f"{stage.name} {stage.status}" for stage in self.stages)
+        return f"<Run of {self.units[0].path}: {done or 'nothing yet'} of {len(self.planned)} stages>"
 
     def _made(self, unit: SourceUnit, names: Sequence[str], with_code: bool = False) -> Iterator[Stage]:
         lines = self._native.source

@@ -122,6 +122,10 @@ class Signature:
     arguments: tuple[Type, ...]
     result: Type | None
 
+    def __str__(self) -> str:
+        made = f"{self.name}({', '.join(map(str, self.arguments))})"
+        return made if self.result is None else f"{made} -> {self.result}"
+
 
 def signatures(module: Module, only: str = "") -> tuple[dict[str, Signature], dict[str, str]]:
     """Those of the functions that have a body and are not private, or of one alone; and of those that cannot be called,

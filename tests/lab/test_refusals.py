@@ -167,3 +167,16 @@ def test_an_access_out_of_bounds_is_named_and_nothing_is_written() -> None:
     assert x.tolist() == [1, 2, 3, 3]
     with pytest.raises(OptionError, match="check_bounds=1: it is True or False"):
         mlir.jit(mlir.parse(PAST_THE_END), check_bounds=1)  # type: ignore[arg-type]
+
+
+def test_what_things_are_called() -> None:
+    module = mlir.parse(SAXPY, "saxpy.mlir")
+    assert repr(module).startswith("<Module of saxpy.mlir, ")
+    run = module.run("canonicalize")
+    assert repr(run) == "<Run of saxpy.mlir: nothing yet of 3 stages>"
+    assert repr(run.run("mlir/parse")) == "<Run of saxpy.mlir: source ok, mlir/parse ok of 3 stages>"
+    library = mlir.jit(module)
+    assert repr(library).startswith("<Library of saxpy(f32, memref<?xf32>, memref<?xf32>); square(i32) -> i32; ")
+    assert repr(library["square"]) == "<Function square(i32) -> i32>"
+    with pytest.raises(ArgumentError, match=r"takes a module, got Run: give run\.result, what its"):
+        mlir.jit(run)  # type: ignore[arg-type]
