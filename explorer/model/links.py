@@ -89,9 +89,12 @@ class Links:
 
     @property
     def counts(self) -> dict[int, int]:
-        """How many rows came from each file line, with what is inlined at it, if any did."""
+        """How many rows came from each file line, with what is inlined at it, if any did. What no line asked for is
+        near the first line that needs it, but others may need it as well, so it is counted nowhere."""
         if self._counts is None:
-            self._counts = {line: len(self._of(line)) for line in {**self.linked, **self._inlined}}
+            rows = {line: self._of(line) for line in {**self.linked, **self._inlined}}
+            counts = {line: sum(not self._lines[row].made_by for row in own) for line, own in rows.items()}
+            self._counts = {line: count for line, count in counts.items() if count}
         return self._counts
 
     def place(self, row: int) -> Place | None:

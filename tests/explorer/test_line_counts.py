@@ -24,7 +24,8 @@ ADD = KERNELS / "add.py"
 
 
 def test_every_line_that_became_something_is_counted() -> None:
-    lines = (LineView("func", 5, 1, 11, 2), LineView("a", 6), LineView("b", 8), LineView("}"), LineView("c", 6))
+    lines = (LineView("func", 5, 1, 11, 2), LineView("a", 6), LineView("b", 8), LineView("}"), LineView("c", 6),
+             LineView("d", 6, made_by="LLVM"), LineView("e", 9, made_by="LLVM"))  # fmt: skip
     assert Links(lines).counts == {5: 1, 6: 2, 8: 1}
 
 
@@ -32,7 +33,8 @@ def test_the_listing_in_focus_last_is_counted_in_the_stage_it_shows() -> None:
     found = with_result(ADD, compiled(ADD, "add_kernel"))
     ptx = {10: 7, 11: 2, 12: 8, 14: 18, 16: 27, 17: 25, 19: 27}
     assert line_counts(found, ["source"], {}) == LineCounts("ptx", ptx)
-    marked = [line.line for line in found.result.stages["ptx"].lines if line.line is not None]
+    lines = found.result.stages["ptx"].lines
+    marked = [line.line for line in lines if line.line is not None and not line.made_by]
     assert ptx == Counter(marked)  # nothing is inlined here
     cuda = {10: 3, 11: 1, 12: 6, 14: 3, 16: 2, 17: 2, 19: 6}
     assert line_counts(found, ["source", "tree", "cuda", "asm"], {}) == LineCounts("cuda", cuda)
