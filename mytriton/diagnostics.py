@@ -93,6 +93,18 @@ class LaunchError(MytritonError):
     """A compiled kernel cannot be launched with these arguments, this grid or this device."""
 
 
+class Stopped(LaunchError):
+    """A launch that was ended by its kernel: an access outside of its array, or an assertion that does not hold, at
+    `span` of the sources `units`."""
+
+    def __init__(self, message: str, span: Span | None, units: Sequence[SourceUnit]) -> None:
+        self.span, self.units = span, tuple(units)
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[Stopped], tuple[object, ...]]:
+        return type(self), (str(self), self.span, self.units)
+
+
 class OutOfResources(LaunchError):
     """The device has too few registers or too little shared memory for one program of the kernel."""
 

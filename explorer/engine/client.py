@@ -248,8 +248,9 @@ class Engine:
                 of_module, message = is_mlir(request.path), failure.explained
                 if of_module and failure.is_access:  # those that can be checked were, before
                     message = f"{message}; {UNCHECKED}"
-                backend = "cpu" if of_module else request.backend
-                report = RunReport(False, backend, kernel=request.kernel or "", message=message)
+                backend = "cpu" if of_module else failure.backend or request.backend
+                began = failure.stage == "run" and not failure.cause.startswith("cancelled")
+                report = RunReport(False, backend, kernel=request.kernel or "", message=message, began=began)
                 self._on_event(m.RunFinished(job.generation, report))
                 self._on_event(m.ChildFailed(job.generation, failure))
             return

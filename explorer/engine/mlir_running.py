@@ -36,7 +36,7 @@ def run(request: m.RunRequest, enter: Callable[[str, str], None]) -> RunReport:
         return _run(request, info, report, enter)
     except OutOfBounds as error:
         found = (diagnostic_view(error.diagnostic, (error.unit,), request.path),)
-        return replace(report, message="an access is out of bounds", diagnostics=found)
+        return replace(report, message="an access is out of bounds", diagnostics=found, began=True)
     except CompileError as error:
         return RunReport(
             False, "cpu", kernel=info.name, message="it does not compile", diagnostics=diagnosed(error, request.path)

@@ -15,10 +15,12 @@ from explorer.engine.child import Abandoned, Channel
 from explorer.engine.loading import Loaded, LoadFailed, described, load, print_own_frames
 from explorer.engine.redefining import Redefined, in_config, info, with_values
 from explorer.engine.reporting import benched, checked, diagnosed, located, tuned
+from explorer.engine.views import place
 from explorer.model.paths import is_mlir
 from explorer.model.result import ExampleInfo, ModuleInfo, RunReport
 from mytriton import backends
-from mytriton.diagnostics import CompileError, MytritonError
+from mytriton.diagnostics import CompileError, MytritonError, Stopped
+from mytriton.examples import ExampleCase
 from mytriton.launch import JITFunction
 from mytriton.locate import Step
 from mytriton.stage import Clock
@@ -149,21 +151,29 @@ class Worker:
                 return replace(report, message=reason, unavailable=True)
             note = f"ran on the {backend} backend, not on {request.backend}: {reason}"
         again = Redefined(kernel, request, in_config(kernel, kernel.examples[request.example], request.config))
-        case, told = again.case, f"{kernel.name}, {again.case.label}, on backend {backend}"
-        if request.tune:
-            found = tuned(kernel, case, request, backend, Told(self._channel, f"tuning {told}"))
-        elif request.every_stage:
-            found = located(kernel, case, request, backend, self._after, Told(self._channel, f"running {told}"))
-        else:
-            found = checked(kernel, case, request, backend, Told(self._channel, f"running {told}"))
-            if request.bench:
-                progress = Told(self._channel, f"benching {told}")
-                try:
-                    found = replace(found, bench=benched(kernel, case, request, backend, progress))
-                except MytritonError as error:  # launched again on what it made of its arrays: the check stands
-                    found = replace(found, message=f"the bench failed: {error}")
+        try:
+            found = self._launch(kernel, again.case, request, backend)
+        except Stopped as stopped:
+            line = place(stopped.span, stopped.units, request.path)[0]
+            found = RunReport(False, backend, message=str(stopped), began=True, line=line)
         notes = "; ".join(text for text in (note, again.note) if text)
-        return replace(found, kernel=kernel.name, example=case.label, note=notes)
+        return replace(found, kernel=kernel.name, example=again.case.label, note=notes)
+
+    def _launch(self, kernel: JITFunction, case: ExampleCase, request: m.RunRequest, backend: str) -> RunReport:
+        told = f"{kernel.name}, {case.label}, on backend {backend}"
+        if request.tune:
+            return tuned(kernel, case, request, backend, Told(self._channel, f"tuning {told}", backend))
+        running = Told(self._channel, f"running {told}", backend)
+        if request.every_stage:
+            return located(kernel, case, request, backend, self._after, running)
+        found = checked(kernel, case, request, backend, running)
+        if not request.bench:
+            return found
+        progress = Told(self._channel, f"benching {told}", backend)
+        try:
+            return replace(found, bench=benched(kernel, case, request, backend, progress))
+        except MytritonError as error:  # launched again on what it made of its arrays: the check stands
+            return replace(found, message=f"the bench failed: {error}")
 
 
 #: Seconds between two words about how far a run has got.
@@ -173,10 +183,10 @@ _TELL_EVERY = 0.25
 class Told:
     """Passes on how far something has got, not too often; raises `Abandoned` once nobody wants it any more."""
 
-    def __init__(self, channel: Channel, doing: str) -> None:
-        self._channel, self._doing = channel, doing
+    def __init__(self, channel: Channel, doing: str, backend: str) -> None:
+        self._channel, self._doing, self._backend = channel, doing, backend
         self._next = 0.0
-        channel.enter("run", doing)
+        channel.enter("run", doing, backend)
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """`done` of `total`."""
@@ -184,4 +194,4 @@ class Told:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _TELL_EVERY
-            self._channel.enter("run", self._doing, progress=f"{done} of {total} {what}")
+            self._channel.enter("run", self._doing, self._backend, f"{done} of {total} {what}")

@@ -125,7 +125,7 @@ def outcome(report: RunReport) -> str:
     """PASS, FAIL, that it did not run, or that it was tuned instead of checked."""
     if report.tuning is not None:
         return "TUNED" if report.ok else "FAIL"
-    if report.unavailable or not (report.ok or report.outputs or report.steps):
+    if report.unavailable or not (report.ok or report.outputs or report.steps or report.began):
         return "NOT RUN"
     return "PASS" if report.ok else "FAIL"
 

@@ -285,8 +285,9 @@ class RunReport:
     what the outputs were compared with ("NumPy" or "interpreter"). `message` is why it could not run or failed as a
     whole; `unavailable` is True if the backend cannot run on this machine at all. `steps` are there if it was run after
     every stage: the last one is the first that differs, if one does. `origin` says what wrote the first wrong element,
-    in file line `origin_line`. `bench` is there if it was timed, `tuning`
-    instead of outputs if it was autotuned. `chip` is empty unless it ran on a GPU.
+    in file line `origin_line`; `began` that it ended while it ran, and `line` at which line of the file, if known.
+    `bench` is there if it was timed, `tuning` instead of outputs if it was autotuned. `chip` is empty unless it ran on
+    a GPU.
     """
 
     ok: bool
@@ -309,6 +310,8 @@ class RunReport:
     chip: str = ""
     num_warps: int = 0
     constexprs: dict[str, Any] = field(default_factory=dict)
+    began: bool = False
+    line: int | None = None
 
     @property
     def took(self) -> float:

@@ -106,13 +106,17 @@ def report_lines(report: RunReport, past: PastRuns, width: int = 1000, stale: It
         *(line for output in report.outputs for line in _output_lines(report, output, width)),
         *_plain([f"reference: {report.reference}"] if report.reference else [], width),
         *_plain(details, width),
-        *_plain(report.message.splitlines(), width),
+        *_linked(report.message.splitlines(), width, report.line),
         *(problem_lines(report.diagnostics, width) if report.diagnostics else ()),
     )
 
 
+def _linked(rows: Iterable[str], width: int, line: int | None) -> Lines:
+    return tuple(LineView(part, line, 1 if line else None) for row in rows for part in folded(row, width))
+
+
 def _plain(rows: Iterable[str], width: int) -> Lines:
-    return tuple(LineView(part) for row in rows for part in folded(row, width))
+    return _linked(rows, width, None)
 
 
 def _bench_lines(report: RunReport, past: PastRuns, width: int) -> Lines:

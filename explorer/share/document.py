@@ -25,7 +25,8 @@ The rest are sections, which `--show` selects; a stage's name or family stands f
     resources   {"registers", "shared", "spills", "stack", "constant", "occupancy", "limits",
                 "instructions", "missing": why}
     run         the example's run, or null: {"verdict": PASS | FAIL | NOT RUN | TUNED, "ok", "backend", "device",
-                "note", "outputs": [...], "seconds", "reference", "message", "diagnostics", "steps", "bench", ...}
+                "note", "outputs": [...], "seconds", "reference", "message", "line": where it stopped,
+                "diagnostics", "steps", "bench", ...}
     history     [{"number", "time", "backend", "version": hash of the text, "edited", "report": as run}], in a bundle
     comparison  null, or {"a", "b": {"label", "backend", "chip", "kernel", "signature", "num_warps", "resources",
                 "seconds"}, "stages": [{"name", "ops": [a, b], "lines": [a, b], "status": [a, b]}],

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mytriton.diagnostics import InternalError, LaunchError, location
+from mytriton.diagnostics import InternalError, LaunchError, Stopped, location
 from mytriton.ir import ops
 from mytriton.ir.arithmetic import ANY_BASE, Array, evaluate
 from mytriton.ir.core import Block, Func, Op, Value
@@ -162,9 +162,10 @@ class _Program:
             try:
                 result = execute(op, self.values, self.memory, self.program, self.grid)
             except OutOfBounds as error:
-                raise LaunchError(explain(self.func, op, error, self.memory, self.program, self.units)) from None
+                text = explain(self.func, op, error, self.memory, self.program, self.units)
+                raise Stopped(text, op.span, self.units) from None
             except AssertionFailed as error:
-                raise LaunchError(failure(op, error, self.program, self.units)) from None
+                raise Stopped(failure(op, error, self.program, self.units), op.span, self.units) from None
             if result is not None:
                 self.values[op.result] = result
             if self.observe is not None:

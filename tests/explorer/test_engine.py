@@ -9,6 +9,7 @@ import pytest
 from explorer.engine import messages as m
 from explorer.engine.client import CompileRequest, Engine, RunRequest
 from explorer.engine.limits import Limits
+from explorer.model.past_runs import outcome
 from explorer.model.result import ChildFailure
 from tests.explorer.engine_harness import MakeEngine, Recorder
 
@@ -323,6 +324,7 @@ async def test_a_run_that_misbehaves(
     await opened(engine, recorder, path, bad)
     report = (await recorder.wait(m.RunFinished, generation=engine.run(RunRequest(path, bad, backend="interp")))).report
     assert (report.ok, report.message) == (False, f"{cause} while running scale, case(n=100), on backend interp")
+    assert (outcome(report), report.backend) == ("FAIL", "interp")
     good = engine.run(RunRequest(path, TEXT, backend="interp"))
     assert (await recorder.wait(m.RunFinished, generation=good)).report.ok
 

@@ -9,6 +9,8 @@ import pytest
 from explorer.engine import client, supervisor
 from explorer.engine import messages as m
 from explorer.engine.client import RunRequest
+from explorer.model.past_runs import PastRuns, outcome
+from explorer.model.runs import report_lines
 from mytriton import backends
 from tests.explorer.engine_harness import MakeEngine, Recorder
 
@@ -125,6 +127,19 @@ async def test_a_run_that_does_not_listen_is_killed(make_engine: MakeEngine, rec
     assert (await recorder.wait(m.RunFinished, generation=again)).report.ok
     assert engine.pids["runner"] != pid
     assert len(recorder.of(m.ChildFailed)) == 1
+
+
+async def test_an_access_out_of_bounds_fails_and_leads_to_its_line(
+    make_engine: MakeEngine, recorder: Recorder, path: str
+) -> None:
+    engine = await make_engine(once=True)
+    text = TEXT.replace("tl.store(out + i,", "tl.store(out + i + 1000,")
+    line = next(number for number, row in enumerate(text.splitlines(), 1) if "tl.store(" in row)
+    request = RunRequest(path, text, backend="interp")
+    report = (await recorder.wait(m.RunFinished, generation=engine.run(request))).report
+    assert (outcome(report), report.backend, report.line) == ("FAIL", "interp", line)
+    assert f":{line}:" in report.message and "store outside of `out`" in report.message
+    assert {row.line for row in report_lines(report, PastRuns())} == {None, line}
 
 
 async def test_a_bench_that_fails_keeps_the_check(make_engine: MakeEngine, recorder: Recorder, path: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mytriton.backends.cpu.checked import Inside
-from mytriton.diagnostics import LaunchError
+from mytriton.diagnostics import Stopped
 from mytriton.ir import interp, ops
 from mytriton.ir.arithmetic import DTYPES, Array
 from mytriton.records import dataclass
@@ -34,15 +34,16 @@ class Feedback:
     prints: tuple[tuple[ops.Print, tuple[int, ...]], ...] = ()
 
     def raise_if_failed(self, memory: Any, grid: Grid, units: Sequence[SourceUnit]) -> None:
-        """Raise `LaunchError` if an assertion has left its number in the memory of a call."""
+        """Raise `Stopped` if an assertion has left its number in the memory of a call."""
         number, program, lane = (ctypes.c_int64 * 3).from_buffer(memory)
         if number:
             op, position = self.assertions[number - 1], _position(program, grid)
             if isinstance(op, Inside):
                 where = interp.place_of(op, units)
                 found = f"{op.message}, lane {lane} of program {position}, in `{op.text}`"
-                raise LaunchError(f"{where + ': ' if where else ''}{found}")
-            raise LaunchError(interp.failure(op, interp.AssertionFailed(lane), position, units))
+                raise Stopped(f"{where + ': ' if where else ''}{found}", op.span, units)
+            failed = interp.failure(op, interp.AssertionFailed(lane), position, units)
+            raise Stopped(failed, op.span, units)
 
     def printer(self, grid: Grid) -> Printer:
         """A printer for one launch."""
