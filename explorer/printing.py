@@ -13,14 +13,14 @@ from explorer.model.runs import mismatch_rows
 
 
 def print_stages(stages: Sequence[StageView]) -> None:
-    """A line a stage, and then all that was found."""
+    """A line a stage, and then all that was found, once each: all steps of a schedule find the same in it."""
     width = max((len(s.name) for s in stages), default=0)
     for stage in stages:
         errors = [f"{place(d)}{sentence(d)}" for d in stage.diagnostics if d.severity == "error"]
         cause = "; ".join(errors) or stage.reason
         print(f"{stage.name:{width}}  {stage.status:9}  {stage.ms:8.2f} ms  {cause}".rstrip())
-    for finding in (d for stage in stages for d in stage.diagnostics):
-        print(finding_text(finding), file=sys.stderr)
+    for text in dict.fromkeys(finding_text(d) for stage in stages for d in stage.diagnostics):
+        print(text, file=sys.stderr)
 
 
 def print_report(kernel: str, label: str, report: RunReport) -> None:

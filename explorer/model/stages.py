@@ -76,6 +76,8 @@ def waiting_word(result: Result, name: str) -> str:
 
 def delta(result: Result, stage: StageView) -> str:
     """What a stage did to the number of operations: `9 -> 7 ops`; '' if that is as it was, or not known."""
+    if stage.status == "no change":  # rows of a text that was emitted may be other ones than MLIR prints
+        return ""
     before, after = stage.stats.get("ops before"), stage.stats.get("ops")
     if before is None or after is None:
         earlier = result.given(stage.name)

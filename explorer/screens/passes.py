@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
@@ -229,6 +230,10 @@ class PassesScreen(Modal[None], Asking):
         self._main.action_mlir_opt()
 
 
+#: Folders of a file that an option names.
+_FOLDERS = re.compile(r"(?<![^\"{=,])/(?:[^/,{}\"=]+/)*(?=[^/,{}\"=]+\.mlir\b)")
+
+
 def pass_stages(result: Result) -> list[str]:
     """The planned stages that are MLIR passes."""
     planned = [name for name in result.planned if name.split("/")[0] in ("mlir", "cpu")]
@@ -249,5 +254,6 @@ def pass_rows(passes: PassList, result: Result) -> list[str]:
             delta(result, told) if told is not None and told.ok and entry.on else cause(told) if bad and told else ""
         )
         text = f"{entry.text} ({len(names)} steps)" if entry.text.startswith(INTERPRETER) and names else entry.text
+        text = _FOLDERS.sub("", text)
         rows.append(f"{'[x]' if entry.on else '[ ]'} {word:<10}{time}  {text}  {about}".rstrip())
     return rows

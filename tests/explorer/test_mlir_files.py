@@ -80,6 +80,14 @@ def test_every_pass_of_a_file_is_a_stage(capsys: pytest.CaptureFixture[str], fol
         assert set(lines) == {row}, name
 
 
+def test_what_all_steps_of_a_schedule_find_is_said_once(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    Path("consumed.mlir").write_text(
+        SCHEDULE.replace("!transform.any_op)", "!transform.any_op {transform.consumed})", 1)
+    )
+    assert main(["generic.mlir", "--stages", "--schedule", "consumed.mlir"]) == 0
+    assert capsys.readouterr().err.count("warning[MT602]: op argument #0 is not consumed") == 1
+
+
 def test_a_step_of_a_schedule_that_fails(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     Path("bad.mlir").write_text(SCHEDULE.replace("linalg.matmul", "linalg.generic"))
     argv = ("--pipeline", "cse,transform-interpreter,canonicalize", "--schedule", "bad.mlir", "--reproduce", "again")

@@ -9,6 +9,7 @@ import pytest
 from textual.widgets import OptionList
 
 from explorer.engine import messages as m
+from explorer.model.backend_result import Result
 from explorer.model.pass_list import Entry, PassList, closed, place_of, stages_of, suggestions
 from explorer.model.result import (
     ExampleInfo,
@@ -21,9 +22,10 @@ from explorer.model.result import (
     PassView,
     StageView,
 )
+from explorer.model.stages import delta
 from explorer.screens.form import FormScreen
 from explorer.screens.pass_search import PassSearch
-from explorer.screens.passes import PassesScreen
+from explorer.screens.passes import PassesScreen, pass_rows
 from tests.explorer.explorer_support import Explorer, explorer
 from tests.lab.modules import SAXPY, SCHEDULE
 
@@ -256,3 +258,13 @@ async def test_questions_about_a_kernel(tmp_path: Path) -> None:
         ]
         await e.press("2")
         assert e.main.line == 11
+
+
+def test_a_row_names_the_file_of_a_schedule_and_counts_nothing_where_nothing_changed() -> None:
+    text = 'transform-preload-library{transform-library-paths="{/a b/c/products.mlir}"},canonicalize'
+    assert pass_rows(PassList.of((text,), None), Result())[0].endswith(
+        'transform-preload-library{transform-library-paths="{products.mlir}"},canonicalize'
+    )
+    stage = StageView("cpu/cse", "text", "mlir", "no change", stats={"ops before": 142, "ops": 140})
+    assert delta(Result(), stage) == ""
+    assert delta(Result(), replace(stage, status="ok")) == "142 -> 140 ops (-2)"

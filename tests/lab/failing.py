@@ -61,7 +61,7 @@ FAILING: dict[str, Failing] = {
         SAXPY,
         "convert-arith-to-llvm{index-bitwidth=x}",
         "mlir/convert-arith-to-llvm",
-        "failed to add",
+        "'x' value invalid for uint argument!",
         hint="index-bitwidth=<uint>",
     ),
     "wrong nesting": Failing(

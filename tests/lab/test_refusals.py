@@ -180,3 +180,14 @@ def test_what_things_are_called() -> None:
     assert repr(library["square"]) == "<Function square(i32) -> i32>"
     with pytest.raises(ArgumentError, match=r"takes a module, got Run: give run\.result, what its"):
         mlir.jit(run)  # type: ignore[arg-type]
+
+
+def test_the_value_that_an_option_does_not_take(capfd: pytest.CaptureFixture[str]) -> None:
+    run = mlir.parse(SAXPY).run("func.func(affine-loop-tile{tile-size=abc})").run()
+    assert run.failed is not None
+    (told,) = run.failed.diagnostics
+    assert told.message.split("\n")[1:] == [
+        "option tile-size: 'abc' value invalid for uint argument!",
+        "failed to add `affine-loop-tile` with options `tile-size=abc`",
+    ]
+    assert capfd.readouterr().err == ""

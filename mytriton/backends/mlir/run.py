@@ -48,6 +48,9 @@ def mlir_available() -> str | None:
 _DIALECTS = ("arith", "gpu", "llvm", "scf", "vector")
 #: What parsers of pipelines and options begin with: places in a text that nobody wrote.
 _PARSER = re.compile(r"^(?:MLIR Textual PassPipeline Parser:\d+:\d+: error: |<Pass-Options-Parser>: )", re.MULTILINE)
+#: What LLVM says of a value that an option does not take, and what MLIR adds of passes around.
+_OPTION = re.compile(r"for the --(\S+) option: (.*)")
+_AROUND = re.compile(r"^failed to add `[^`]*` with options `` to inner pipeline\n?|^\s*\n", re.MULTILINE)
 #: The context of the next run, if it is prepared.
 _prepared: list[Any] = []
 
@@ -75,19 +78,19 @@ _stderr_lock = threading.RLock()
 
 
 @contextlib.contextmanager
-def native_stderr() -> Iterator[Callable[[], str]]:
+def native_stderr(piped: bool = False) -> Iterator[Callable[[], str]]:
     """Collects what native code writes to descriptor 2; yields a function that returns it, to be called after.
 
     A Python-level redirection does not see C++ output. The descriptor belongs to the whole process, so a line that
     another thread writes meanwhile is collected too. Where stderr is a pipe nothing is collected: whoever reads the
-    pipe must see the last words of a process that LLVM aborts.
+    pipe must see the last words of a process that LLVM aborts; `piped` is for what aborts none.
     """
     collected: list[str] = []
     try:
-        piped = stat.S_ISFIFO(os.fstat(2).st_mode)
+        kept = piped or not stat.S_ISFIFO(os.fstat(2).st_mode)
     except OSError:  # no descriptor 2
-        piped = True
-    if piped:
+        kept = False
+    if not kept:
         yield lambda: ""
         return
     # A file in memory: there are many stages. The bindings are for Linux, which has such files.
@@ -171,11 +174,9 @@ class ModuleRun:
         return stage
 
     def _pass(self, name: str, pipeline: str | Callable[[], None]) -> Stage:
-        from mlir.passmanager import PassManager
-
         def run() -> None:
             if not self._refused(name):
-                PassManager.parse(f"builtin.module({pipeline})").run(self.module.operation)
+                _parsed(f"builtin.module({pipeline})").run(self.module.operation)
 
         stage = Stage(f"{self.prefix}/{name}", "text", "mlir")
         stage.pipeline = pipeline if isinstance(pipeline, str) else None
@@ -239,7 +240,7 @@ class ModuleRun:
     def _failure(self, stage: str, error: str, errors: Sequence[tuple[str, str, str]]) -> Diagnostic:
         from mytriton.mlir.passes import hint  # which what works does without
 
-        text = "\n".join(message for _, _, message in errors) or _PARSER.sub("", error)
+        text = "\n".join(message for _, _, message in errors) or _AROUND.sub("", _PARSER.sub("", error)).strip()
         message = f"MLIR stage '{stage}' failed:\n{text}"
         spans = [span for _, where, _ in errors if (span := self._span(where))]
         told = hint(message, stage.partition("/")[2])
@@ -254,10 +255,7 @@ class ModuleRun:
 
     def leftovers(self, allowed: Sequence[str]) -> list[Diagnostic]:
         """An error for each pass that operations were left for whose dialect is not in `allowed`, with the names of
-        all, and the span of the first.
-
-        Translating such a module to LLVM IR would crash the process instead of failing.
-        """
+        all, and the span of the first. Translating such a module to LLVM IR would crash the process."""
         from mlir import ir
 
         from mytriton.mlir.passes import lowered_by
@@ -274,6 +272,21 @@ class ModuleRun:
         with self.context:
             self.module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
         return [_left(*left) for left in found.items()]
+
+
+def _parsed(pipeline: str) -> Any:
+    """The passes of a text. What is wrong with the value of an option LLVM prints, and does not report."""
+    from mlir.passmanager import PassManager
+
+    if "=" not in pipeline:
+        return PassManager.parse(pipeline)
+    with native_stderr(piped=True) as said:
+        try:
+            return PassManager.parse(pipeline)
+        except ValueError as error:
+            refused = str(error)
+    option = _OPTION.search(said())
+    raise ValueError(f"option {option[1]}: {option[2]}\n{refused}" if option else f"{said()}\n{refused}".strip())
 
 
 def _left(key: str, places: Mapping[str, Span | None]) -> Diagnostic:
