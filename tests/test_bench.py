@@ -22,7 +22,7 @@ from mytriton.backends.nvidia import peaks
 from mytriton.backends.nvidia.device import probe
 from mytriton.bench import Bench
 from mytriton.ir.core import Func
-from mytriton.roofline import Peak, _caches, gpu_peak, host_peak
+from mytriton.roofline import Peak, _best_ever, _caches, gpu_peak, host_peak
 from mytriton.running import DeviceArray, ReadyExample
 from mytriton.testing import Samples, WallClock, do_bench, measure
 from mytriton.work import Work, count_work
@@ -224,6 +224,14 @@ def test_benching_an_example(backend: str) -> None:
     assert bench.samples.clock == "wall clock, caches as the run before left them"
     assert bench.peak == host_peak()
     assert set(told) == {"programs counted", "runs"} | ({"programs"} if backend == "interp" else set())
+
+
+def test_the_host_s_limits_are_the_best_that_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MYTRITON_CACHE_DIR", str(tmp_path))
+    assert _best_ever({"bytes": 3e9, "f32": 5e9}, 2) == {"bytes": 3e9, "f32": 5e9}
+    assert _best_ever({"bytes": 2e9, "f32": 6e9}, 2) == {"bytes": 3e9, "f32": 6e9}
+    assert _best_ever({"bytes": 1e9, "f32": 1e9}, 2) == {"bytes": 3e9, "f32": 6e9}
+    assert _best_ever({"bytes": 1e9, "f32": 1e9}, 1) == {"bytes": 1e9, "f32": 1e9}, "fewer cores"
 
 
 def test_no_other_backend_is_tried() -> None:

@@ -147,13 +147,14 @@ class Engine:
         self._tick()
         return generation
 
-    def cancel(self) -> None:
-        """End what is being compiled, run or imported now: each ends as if its child had failed, "cancelled"."""
+    def cancel(self) -> bool:
+        """End what is being compiled, run or imported now: each ends as if its child had failed, "cancelled". False if
+        there is nothing."""
         self._held = None
         self._cancelling = True
-        for each in self._supervisors:
-            each.cancel()
+        under_way = [each.cancel() for each in self._supervisors]
         self._cancelling = False
+        return any(under_way)
 
     async def close(self) -> None:
         """End all children."""

@@ -114,11 +114,12 @@ class Supervisor:
         self._queue.clear()
         self._replace("not needed", start=False)
 
-    def cancel(self, because: str = "cancelled") -> None:
+    def cancel(self, because: str = "cancelled") -> bool:
         """End the running job and drop the waiting ones: they fail for that reason, at once. A child that has a
-        `cancel_grace` may end the job by itself until that is over, and is kept."""
+        `cancel_grace` may end the job by itself until that is over, and is kept. False if there is no job."""
         waiting, self._queue = self._queue, []
         task, process = self._running, self.current
+        under_way = task is not None and not task.abandoned
         if task is not None and process is not None and not task.abandoned:
             if task.taken and self._cancel_grace:
                 self._on_failure(task.job, self._failure(task, because, process.log))
@@ -127,6 +128,7 @@ class Supervisor:
                 self._end(because)
         for task in waiting:
             self._on_failure(task.job, self._failure(task, because, ()))
+        return under_way or bool(waiting)
 
     async def close(self) -> None:
         """Kill all children and wait until they are gone."""

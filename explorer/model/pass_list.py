@@ -184,8 +184,9 @@ def _within(text: str) -> str | None:
 
 
 def _score(letters: str, found: PassView) -> tuple[int, int] | None:
-    """How well a pass fits, less is better: it begins with the letters, has them in a piece, in its help, in order."""
-    name = found.name
+    """How well a pass fits, less is better: it begins with the letters, has them in a piece, in its help, in order.
+    Hyphens in names count only where they are typed."""
+    name = found.name if "-" in letters else found.name.replace("-", "")
     if not letters:
         return 0, 0
     if name.startswith(letters):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from textwrap import wrap
@@ -82,6 +83,20 @@ def no_figures(session: Session) -> str:
 def folded(text: str, width: int) -> list[str]:
     """A sentence in rows of at most `width` columns; continued rows are indented."""
     return wrap(text, max(20, width), subsequent_indent="  ", break_long_words=False) or [""]
+
+
+def shell_rows(command: str, width: int) -> list[str]:
+    """A command in rows of at most `width` columns, which a shell takes as one when they are pasted. What is quoted is
+    not taken apart."""
+    rows = [""]
+    for word in map(shlex.quote, shlex.split(command)):
+        if rows[-1] and len(rows[-1]) + len(word) + 1 > width - 2:
+            rows[-1] += " \\"
+            rows.append("")
+        rows[-1] += f" {word}" if rows[-1] else word
+        while len(rows[-1]) > width - 2 and not word.startswith("'"):
+            rows[-1:] = [f"{rows[-1][: width - 2]}\\", rows[-1][width - 2 :]]
+    return rows
 
 
 #: What the explorer can do about a finding, by its code.

@@ -14,6 +14,7 @@ from explorer.model import failure, panes
 from explorer.model.backend_result import Result
 from explorer.model.links import links_of
 from explorer.model.paths import absolute
+from explorer.model.report import folded, shell_rows
 from explorer.screens.engine import EngineEvent
 from explorer.screens.kernel_commands import KernelCommands
 from explorer.widgets.code_view import CodeView
@@ -113,8 +114,13 @@ class Failing(KernelCommands):
         if event.error:
             self.app.notify(event.error, title="No reproducer", severity="error", timeout=10)
             return
-        rows = [event.command, "", f"runs stage {event.stage} alone, from the files in {event.folder}:", ""]
-        self.show_text("Reproducer", [*rows, *(f"  {name}" for name in event.files)])
+        about = [f"runs stage {event.stage} alone, from the files in {event.folder}:", ""]
+        about += [f"  {name}" for name in event.files]
+
+        def rows(width: int) -> list[str]:
+            return [*shell_rows(event.command, width), "", *(part for row in about for part in folded(row, width))]
+
+        self.show_text("Reproducer", rows)
 
 
 def fresh_folder(name: str) -> Path:

@@ -41,7 +41,8 @@ class KernelCommands(MainBase):
 
     def action_cancel(self) -> None:
         """End what is going on."""
-        self.engine.cancel()
+        if not self.engine.cancel():
+            self.app.notify("Nothing is being compiled, run or imported.")
         self.session.busy, self.session.running = None, False
         self.update()
 

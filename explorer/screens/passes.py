@@ -25,7 +25,7 @@ from mytriton.pipelines import PipelineError, Step, steps
 if TYPE_CHECKING:
     from explorer.screens.passing import Passing
 
-_KEYS = " enter add  e edit  space on/off  J K move  d delete  u undo  U redo  l schedule  M copy mlir-opt  esc back"
+_KEYS = " enter add  e edit  space on/off  J K move  d delete  u U undo  l schedule  M mlir-opt"
 
 
 class PassesScreen(Modal[None], Asking):
@@ -40,6 +40,8 @@ class PassesScreen(Modal[None], Asking):
         Binding("K,shift+up,alt+up", "move(-1)", "earlier"),
         Binding("j", "row(1)", "next", show=False),
         Binding("k", "row(-1)", "previous", show=False),
+        Binding("g", "first", "first", show=False),
+        Binding("G", "last", "last", show=False),
         Binding("d,delete", "remove", "delete"),
         Binding("u,ctrl+z", "undo", "undo"),
         Binding("U,ctrl+y", "redo", "redo"),
@@ -83,7 +85,7 @@ class PassesScreen(Modal[None], Asking):
         of = session.settings.path if session.is_module else f"{session.result.kernel}, backend {session.backend}"
         schedule = f", schedule {session.settings.schedule}" if session.settings.schedule else ""
         self.query_one(".title", TextLine).show([Part(f" Passes of {of}{schedule}")])
-        self.query_one("#keys", TextLine).show([Part(_KEYS)])
+        self.query_one("#keys", TextLine).show([Part(_KEYS)], [Part("  esc back ")])
         self.query_one(OptionList).focus()
         self._ready = True
         self.follow()
@@ -136,6 +138,14 @@ class PassesScreen(Modal[None], Asking):
         """Go to the next pass, or the previous one."""
         rows = self.query_one(OptionList)
         rows.highlighted = max(0, min(len(self._rows) - 1, (rows.highlighted or 0) + by))
+
+    def action_first(self) -> None:
+        """Go to the first pass."""
+        self.action_row(-len(self._rows))
+
+    def action_last(self) -> None:
+        """Go to the last pass."""
+        self.action_row(len(self._rows))
 
     def action_switch(self) -> None:
         """Switch the pass off, or on."""

@@ -28,8 +28,9 @@ class Replay:
     async def close(self) -> None:
         """Nor to end."""
 
-    def cancel(self) -> None:
+    def cancel(self) -> bool:
         """Nor is anything under way."""
+        return False
 
     def open(self, path: str, text: str, execute: bool = True) -> int:
         """What was known of the file."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.binding import Binding
+from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Selection
@@ -89,6 +90,13 @@ class EditorCommands(_Base):
             self.history.checkpoint()
             self.edit(Replacement(text, start, end, False, selected))
             self.history.checkpoint()
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """As TextArea's, but lines begin at the left edge where the cursor can be seen then."""
+        scrolled = super().scroll_cursor_visible(center, animate)
+        if self.scroll_x and self._cursor_offset[0] + 3 + self.gutter_width <= self.scrollable_content_region.width:
+            self.scroll_to(x=0, animate=False, force=True)
+        return scrolled
 
     def action_edge(self, end: bool) -> None:
         """Move the cursor to the beginning or the end of the text."""

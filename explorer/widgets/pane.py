@@ -84,7 +84,7 @@ class Pane(Vertical):
         if self._linked is None or not self.listing.lines:
             return ""
         total = len(self.listing.lines)
-        words = (f"{self._linked} of {total} linked", f"{self._linked} of {total}", f">{self._linked}")
+        words = (f"{self._linked} of {total} linked", f"{self._linked} linked")
         return next((text for text in words if len(text) <= room), "")
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:

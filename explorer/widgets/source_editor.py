@@ -265,12 +265,13 @@ class SourceEditor(Completing, EditorCommands, WithBar, ChangedRows, TextArea):
         return self._put(strip, sign - 3, text, "comment") if self._counts.stale else strip
 
     def _signed_row(self, row: int, strip: Strip) -> Strip:
-        """A row with a sign in the gutter: E or W for a finding, > for a link. Findings are told of behind the line, as
-        far as there is room."""
+        """A row with a sign in the gutter: E or W for a finding, > for a link. Findings are told of behind the line, if
+        all of it or 30 columns fit: fewer say nothing."""
         marks = self._marks.get(row, ())
         if marks:
             error = any(mark.severity == "error" for mark in marks)
-            strip = self._put(strip, self._end_of(row) + 2, words(marks), "source--said")
+            said = words(marks)
+            strip = self._put(strip, self._end_of(row) + 2, said, "source--said", min(30, cell_len(said)))
             return self._signed(strip, "E" if error else "W", "bad" if error else "doubtful")
         return self._signed(strip, ">", "source--linked") if row in self._linked else strip
 

@@ -103,6 +103,7 @@ class FakeEngine:
         self.reproduced: list[ReproduceRequest] = []
         self.queries: list[QueryRequest] = []
         self.cancelled = self.closed = 0
+        self.under_way = True
 
     async def start(self) -> None:
         pass
@@ -144,8 +145,9 @@ class FakeEngine:
         self.generation += 1
         return self.generation
 
-    def cancel(self) -> None:
+    def cancel(self) -> bool:
         self.cancelled += 1
+        return self.under_way
 
     async def close(self) -> None:
         self.closed += 1

@@ -66,6 +66,15 @@ async def test_tab_passes_through_the_editor_until_a_key_is_pressed_in_it(tmp_pa
         assert e.main.focused_pane.name == "ssa", "the way out"
 
 
+async def test_a_new_line_begins_at_the_left_edge(tmp_path: Path) -> None:
+    async with explorer(tmp_path / "add.py", (100, 30)) as e:
+        e.main.editor.go_to(11, 1)
+        await e.press(*"# a line that is longer than the editor is wide, so that its end is out of sight", "end")
+        assert e.main.editor.scroll_x > 0
+        await e.press("enter")
+        assert e.main.editor.scroll_x == 0
+
+
 async def test_comments(tmp_path: Path) -> None:
     text = "def f():\n    a = 1\n    b = 2\n"
     async with explorer(put(tmp_path / "a.py", text)) as e:

@@ -225,6 +225,9 @@ async def test_slow_work_is_named_and_can_be_cancelled(tmp_path: Path) -> None:
         assert e.engine.cancelled == 1
         await e.press("ctrl+g")
         assert e.engine.cancelled == 2, "also while typing"
+        e.engine.under_way = False
+        await e.press("ctrl+g")
+        assert [n.message for n in e.app._notifications] == ["Nothing is being compiled, run or imported."]
         assert e.main.editor.text == "x" + SOURCE
 
 

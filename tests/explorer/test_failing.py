@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from explorer.engine import messages as m
 from explorer.engine.client import CompileRequest
 from explorer.model.backend_result import Result
 from explorer.model.failure import brief, shortened
+from explorer.model.report import shell_rows
 from explorer.model.result import ChildFailure, DiagnosticView, LineView, StageView
 from explorer.model.stages import delta, operations, waiting_word
 from tests.explorer.engine_harness import MakeEngine, Recorder
@@ -196,3 +198,11 @@ async def test_an_abort_keeps_its_input(make_engine: MakeEngine, recorder: Recor
     assert "llvm.intr.tanh" in (folder / "input.mlir").read_text()
     again = await recorder.wait(m.Reproduced, generation=engine.reproduce(asked))
     assert again.error == f"{folder} is there already; nothing is overwritten: name another folder"
+
+
+def test_a_long_command_is_shown_in_rows_that_a_shell_takes_as_one() -> None:
+    command = shlex.join(["env", "PYTHONPATH=/a", "python", f"/{'long/' * 30}rerun.py", "with blanks"])
+    rows = shell_rows(command, 40)
+    assert max(map(len, rows)) <= 40 < len(command)
+    assert shlex.split("\n".join(rows).replace("\\\n", "")) == shlex.split(command)
+    assert shell_rows("python rerun.py", 40) == ["python rerun.py"]

@@ -83,13 +83,14 @@ def test_each_entry_knows_its_stages() -> None:
         ("scf", "convert-scf-to-cf", "convert-scf-to-cf"),
         ("common", "cse", "cse"),
         ("cnz", "canonicalize", "canonicalize"),
+        ("loopunr", "loop-unroll", "loop-unroll"),
         ("func.func(inl", "inline", "func.func(inline"),
         ("func.func(canonicalize{max", "max-iterations=<long>", "func.func(canonicalize{max-iterations="),
         ("canonicalize{max-iterations=3},cs", "cse", "canonicalize{max-iterations=3},cse"),
     ],
 )
 def test_passes_are_found_by_a_few_letters(typed: str, first: str, written: str) -> None:
-    found = suggestions(typed, KNOWN)[0]
+    found = suggestions(typed, (*KNOWN, PassView("loop-unroll", "Unroll loops")))[0]
     assert (found.name, found.written) == (first, written)
 
 

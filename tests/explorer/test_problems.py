@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from explorer.model.problems import next_place, told, words
 from tests.explorer.explorer_support import explorer, screen, settled
 from tests.explorer.screens import WRONG
@@ -31,13 +33,23 @@ def test_the_next_place() -> None:
     assert next_place([], (1, 1), 1) is None
 
 
-async def test_a_finding_is_told_behind_its_line_and_below_at_the_cursor(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("size", "behind"), [((360, 60), "<- expected an expression"), ((120, 40), "")])
+async def test_a_finding_is_told_behind_its_line_if_there_is_room(
+    tmp_path: Path, size: tuple[int, int], behind: str
+) -> None:
+    async with explorer(tmp_path / "add.py", size) as e:
+        await e.press("x")
+        await e.answer(fail="tree", diagnostic=WRONG)
+        await settled(e.pilot)
+        row = next(row for row in screen(e).splitlines() if row.startswith("11    E"))
+        assert row.removeprefix("11    E     tl.store(out + offs, a + b, mask=mask)")[:27].strip() == behind
+
+
+async def test_a_finding_is_told_below_at_the_cursor(tmp_path: Path) -> None:
     async with explorer(tmp_path / "add.py", (120, 40)) as e:
         await e.press("x")
         await e.answer(fail="tree", diagnostic=replace(WRONG, hint="give one"))
         await settled(e.pilot)
-        row = next(row for row in screen(e).splitlines() if row.startswith("11    E"))
-        assert row.startswith("11    E     tl.store(out + offs, a + b, mask=mask)  <- exp")
         assert screen(e).splitlines()[-1].startswith(" esc panes"), "the cursor is elsewhere"
         before = await settled(e.pilot)
         await e.press("alt+n")
