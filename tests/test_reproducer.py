@@ -79,8 +79,11 @@ def test_a_pipeline_that_does_not_parse(tmp_path: Path, monkeypatch: pytest.Monk
     assert done.returncode == 1
     head, cause = failed.diagnostics[0].message.split("\n", 1)
     assert head == "MLIR stage 'mlir/convert-scf-to-cf' failed:"
-    assert "canonicalize" in cause
-    assert cause in done.stderr
+    for said in (
+        "'maybe' is invalid value for boolean argument! Try 0 or 1",
+        "failed to add `canonicalize` with options",
+    ):
+        assert said in cause and said in done.stderr
 
 
 def test_an_operation_that_no_pass_has_lowered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

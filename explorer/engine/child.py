@@ -129,7 +129,17 @@ def _take_stdio() -> tuple[int, int]:
     os.dup2(2, 1)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
+    _buffer_lines_of_c()
     return inp, out
+
+
+def _buffer_lines_of_c() -> None:
+    # C code, such as that of an assertion in MLIR, prints into a buffer of its own, which a crash would take with it.
+    import ctypes
+
+    library, by_lines = ctypes.CDLL(None), 1  # _IOLBF, on Linux and macOS
+    name = "__stdoutp" if sys.platform == "darwin" else "stdout"
+    library.setvbuf(ctypes.c_void_p.in_dll(library, name), None, by_lines, ctypes.c_size_t(0))
 
 
 def _die_with_parent() -> None:
