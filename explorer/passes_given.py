@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from explorer.model.paths import is_mlir
 from explorer.reading import BadInput, Misused, read_source, unknown
-from mytriton.pipelines import PipelineError, steps
+from mytriton.pipelines import PipelineError, passes
+from mytriton.target import MLIR_BACKENDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from explorer.model.result import KernelInfo
 
 _ARRAY = re.compile(r"memref<|tensor<")
-#: The backends that are made of MLIR passes.
-WITH_PASSES = ("mlir", "cpu")
 
 
 def with_passes(options: Options, found: Namespace) -> Options:
@@ -27,7 +26,7 @@ def with_passes(options: Options, found: Namespace) -> Options:
     module = is_mlir(options.path)
     if not module and found.schedule:
         raise BadInput(f"--schedule is about an MLIR module; {options.path} is none, whose name ends in .mlir")
-    if found.query is not None and options.backend not in WITH_PASSES:
+    if found.query is not None and options.backend not in MLIR_BACKENDS:
         if found.backend:
             raise BadInput(f"--query is about MLIR, which backend {found.backend} has none of; give mlir or cpu")
         options = replace(options, backend="mlir")
@@ -36,10 +35,10 @@ def with_passes(options: Options, found: Namespace) -> Options:
         options = replace(options, backend="mlir")
     pipeline: tuple[str, ...] | None = None
     if found.pipeline is not None:
-        if options.backend not in WITH_PASSES:
+        if options.backend not in MLIR_BACKENDS:
             raise BadInput(f"--pipeline: backend {options.backend} has no MLIR passes; give --backend mlir or cpu")
         try:
-            pipeline = tuple(step.pipeline for step in steps(found.pipeline))
+            pipeline = passes(found.pipeline)
         except PipelineError as error:
             raise BadInput(f"--pipeline: {error}") from None
     text = read_source(found.schedule) if found.schedule else ""

@@ -137,8 +137,9 @@ class Autotuner(Decorated):
         named = self._checked(args, keywords)
         config, _ = self._choose(named, grid, args, keywords)
         keywords, hook = self._with(config, keywords), config.pre_hook
-        bound = self.fn.bind(grid, *args, **keywords)
-        if hook is None or not self.fn.prepare(grid, *args, **keywords).runs:
+        launch = self.fn.prepare(grid, *args, **keywords)
+        bound = launch.bound()
+        if hook is None or not launch.runs:
             return bound
         hooked = {**named, **config.all_kwargs()}
 

@@ -15,7 +15,7 @@ from mytriton.ir.core import Func
 from mytriton.launch import JITFunction
 from mytriton.roofline import Peak, peak_of
 from mytriton.running import Progress, ReadyExample, chosen, placed
-from mytriton.target import Target
+from mytriton.target import GPU_BACKENDS, Target
 from mytriton.testing import Samples, Timer, WallClock, measure
 from mytriton.timings import Tuning
 from mytriton.work import Work, count_work
@@ -115,7 +115,7 @@ def tune_example(kernel: JITFunction, case: ExampleCase, target: Target, *, prog
 
 def timer_of(backend: str, *, warm: bool = False) -> Timer:
     """The clock of what runs a backend; `warm`: with a GPU's caches as the run before left them, as the host's are."""
-    if backend not in ("cuda", "mlir"):
+    if backend not in GPU_BACKENDS:
         return WallClock()
     from mytriton.backends.nvidia.events import Events
 

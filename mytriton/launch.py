@@ -20,7 +20,6 @@ from mytriton.frontend.read import LiveKernel
 from mytriton.keys import launch_key
 from mytriton.launched import LaunchResult
 from mytriton.options import (
-    GPU_BACKENDS,
     OPTIONS,
     SETTINGS,
     backend_of,
@@ -36,7 +35,7 @@ from mytriton.ready import Entry, Launch, Repeat
 from mytriton.repeat import CallShape
 from mytriton.specialize import Specialization, bind, parse_signature, specialize, unpacked
 from mytriton.stage import Compilation
-from mytriton.target import Target
+from mytriton.target import GPU_BACKENDS, Target
 
 
 class JITFunction:

@@ -7,10 +7,9 @@ import os
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mytriton import pipelines
 from mytriton.backends.nvidia.device import probe
 from mytriton.diagnostics import LaunchError
-from mytriton.target import MAX_GRID_YZ, Target, check_backend
+from mytriton.target import GPU_BACKENDS, MAX_GRID_YZ, Target, check_backend
 
 if TYPE_CHECKING:
     from mytriton.arrays import ArrayInfo
@@ -34,9 +33,6 @@ SETTINGS = (*OPTIONS, "num_stages")
 #: Environment variables that stand in for options which a launch does not give. One that is not empty and not 0 counts
 #: as True; each holds for the backends that have such an option.
 VARIABLES = {"backend": "MYTRITON_BACKEND", "check_bounds": "MYTRITON_CHECK_BOUNDS", "line_info": "MYTRITON_LINE_INFO"}
-
-#: The backends that run on arrays in a GPU's memory; the others run on arrays in the host's.
-GPU_BACKENDS = ("cuda", "mlir")
 
 
 def split_options(keywords: Mapping[str, Any], names: Collection[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -84,7 +80,9 @@ def target_of(options: Mapping[str, Any], place: str | None) -> Target:
                 raise LaunchError(f"kernels cannot be compiled for {found.devices[0].name}; it is too old or too new")
             chosen["chip"] = chip
     if chosen.get("mlir_passes") is not None:
-        chosen["mlir_passes"] = pipelines.passes(chosen["mlir_passes"])
+        from mytriton.pipelines import passes  # which nearly all launches do without
+
+        chosen["mlir_passes"] = passes(chosen["mlir_passes"])
     return Target(**chosen)
 
 

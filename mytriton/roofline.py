@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from mytriton.cache import Entry
+from mytriton.target import GPU_BACKENDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Peak:
 
 def peak_of(backend: str) -> Peak:
     """The limits of what runs a backend. The host's are measured at the first call of a process."""
-    return gpu_peak() if backend in ("cuda", "mlir") else host_peak()
+    return gpu_peak() if backend in GPU_BACKENDS else host_peak()
 
 
 @lru_cache(maxsize=1)

@@ -21,7 +21,7 @@ from mytriton.examples import Example
 from mytriton.launch import JITFunction
 from mytriton.options import with_environment
 from mytriton.ready import Launch
-from mytriton.target import Target
+from mytriton.target import GPU_BACKENDS, Target
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +49,7 @@ def prepared(kernel: JITFunction, example: Example, args: Mapping[str, Any], tar
 
 def placed(args: Mapping[str, Any], target: Target) -> dict[str, Any]:
     """Arguments with host arrays where a backend takes them: in place, or copied to the GPU."""
-    on_gpu = target.backend in ("cuda", "mlir")
+    on_gpu = target.backend in GPU_BACKENDS
     return {name: with_array(v, DeviceArray) if on_gpu else v for name, v in args.items()}
 
 
@@ -59,7 +59,7 @@ class ReadyExample:
 
     def __init__(self, kernel: JITFunction, example: Example, target: Target, progress: Progress | None = None) -> None:
         self.target, self._example, self._progress = target, example, progress
-        self.on_gpu = target.backend in ("cuda", "mlir")
+        self.on_gpu = target.backend in GPU_BACKENDS
         self._args = placed(example.args, target)
         self.launch = prepared(kernel, example, self._args, target)
         self.launch.load()

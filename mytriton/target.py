@@ -21,6 +21,10 @@ CHIPS: dict[str, str] = {
 }
 
 BACKENDS = ("cuda", "mlir", "cpu", "interp")
+#: Those that run on arrays in a GPU's memory; the others run on arrays in the host's.
+GPU_BACKENDS = ("cuda", "mlir")
+#: Those that are pipelines of MLIR passes.
+MLIR_BACKENDS = ("mlir", "cpu")
 
 #: The largest extent a launch grid may have along axis 0 (CUDA programming guide, "Technical specifications").
 MAX_GRID_X = 2**31 - 1
@@ -64,9 +68,9 @@ class Target:
             raise OptionError(f"num_warps must be 1, 2, 4, 8, 16 or 32, got {self.num_warps!r}")
         if type(self.num_stages) is not int or self.num_stages < 0:
             raise OptionError(f"num_stages must be an integer of at least 0, got {self.num_stages!r}")
-        if self.check_bounds and self.backend in ("cuda", "mlir"):
+        if self.check_bounds and self.backend in GPU_BACKENDS:
             raise OptionError(f"check_bounds is an option of the cpu backend, not of {self.backend}")
-        if self.mlir_passes is not None and self.backend not in ("mlir", "cpu"):
+        if self.mlir_passes is not None and self.backend not in MLIR_BACKENDS:
             raise OptionError(f"mlir_passes is an option of the backends mlir and cpu, not of {self.backend}")
 
     @property

@@ -19,7 +19,7 @@ from mytriton.configs import Config
 from mytriton.frontend.kernel import MISSING, Kernel, is_kernel
 from mytriton.language import constexpr
 from mytriton.launch import JITFunction
-from mytriton.target import Target
+from mytriton.target import GPU_BACKENDS, Target
 from mytriton.types import ScalarType
 from mytriton.versions import versions
 
@@ -170,7 +170,7 @@ def _lasting(value: Any, seen: set[Any]) -> Any:
 
 def _device(target: Target) -> str:
     """What is measured on."""
-    if target.backend in ("cuda", "mlir"):
+    if target.backend in GPU_BACKENDS:
         from mytriton.backends.nvidia.device import probe
 
         return ", ".join(device.name for device in probe().devices)

@@ -10,6 +10,7 @@ from mytriton.configs import Config, Hook, Pruning
 from mytriton.decorated import Heuristics
 from mytriton.launch import JITFunction
 from mytriton.resetting import Resetting
+from mytriton.target import GPU_BACKENDS
 from mytriton.testing import do_bench as host_or_gpu_bench
 
 #: Half of the launches took longer; a fifth took less; a fifth took longer.
@@ -47,7 +48,7 @@ def autotune(
     def bench(call: Callable[[], None], backend: str) -> Any:
         if do_bench is not None:
             return do_bench(call, quantiles=QUANTILES)
-        device: Literal["cuda", "cpu"] = "cuda" if backend in ("cuda", "mlir") else "cpu"
+        device: Literal["cuda", "cpu"] = "cuda" if backend in GPU_BACKENDS else "cpu"
         times = (25 if warmup is None else warmup, 100 if rep is None else rep)
         return host_or_gpu_bench(call, *times, quantiles=QUANTILES, device=device)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from explorer.model.crashes import located
 from explorer.model.result import LineView, StageView
+from mytriton.target import MLIR_BACKENDS
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Result:
 
     def _lines_before(self, name: str) -> tuple[LineView, ...]:
         """The listing of MLIR that a stage works on, also if it is one of those after all passes."""
-        passes = self._passes
+        passes = self.pass_stages
         last = passes[-1] if passes and name not in passes else ""
         given = self.stage(last) if last else self.given(name)
         return given.lines if given is not None else ()
@@ -69,15 +70,15 @@ class Result:
     @property
     def _emitted(self) -> tuple[LineView, ...]:
         """The text that the passes begin with."""
-        first = self.given(next(iter(self._passes), ""))
+        first = self.given(next(iter(self.pass_stages), ""))
         if first is None or not first.lines:  # MLIR could not even read it
             first = self.stages.get("source")
         return first.lines if first is not None else ()
 
     @property
-    def _passes(self) -> tuple[str, ...]:
-        """The stages that are passes of MLIR."""
-        own = (name for name in self.planned if name.split("/")[0] in ("mlir", "cpu"))
+    def pass_stages(self) -> tuple[str, ...]:
+        """The planned stages that are passes of MLIR."""
+        own = (name for name in self.planned if name.split("/")[0] in MLIR_BACKENDS)
         return tuple(name for name in own if not name.endswith(("/emit", "/parse")))
 
     def awaited(self, name: str) -> bool:

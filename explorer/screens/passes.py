@@ -214,7 +214,7 @@ class PassesScreen(Modal[None], Asking):
     def _before(self) -> list[str]:
         """The module behind the selected pass, as far as it was compiled."""
         result, passes = self._main.session.result, self.passes
-        names = stages_of(passes.entries, pass_stages(result))[: passes.row + 1]
+        names = stages_of(passes.entries, result.pass_stages)[: passes.row + 1]
         behind = [name for each in names for name in each]
         first = [name for name in result.planned if name.endswith(("/parse", "/emit")) and name[:3] in ("mli", "cpu")]
         listings = (result.listing(name)[0] for name in reversed(first[:1] + behind))
@@ -244,16 +244,10 @@ class PassesScreen(Modal[None], Asking):
 _FOLDERS = re.compile(r"(?<![^\"{=,])/(?:[^/,{}\"=]+/)*(?=[^/,{}\"=]+\.mlir\b)")
 
 
-def pass_stages(result: Result) -> list[str]:
-    """The planned stages that are MLIR passes."""
-    planned = [name for name in result.planned if name.split("/")[0] in ("mlir", "cpu")]
-    return [name for name in planned if not name.endswith(("/parse", "/emit"))]
-
-
 def pass_rows(passes: PassList, result: Result) -> list[str]:
     """A row a pass: whether it is on, status, time and what it did to the number of operations."""
     rows = []
-    for entry, names in zip(passes.entries, stages_of(passes.entries, pass_stages(result)), strict=True):
+    for entry, names in zip(passes.entries, stages_of(passes.entries, result.pass_stages), strict=True):
         stages = [stage for name in names if (stage := result.stage(name)) is not None]
         bad = next((stage for stage in stages if not stage.ok), None)
         changed = next((stage for stage in reversed(stages) if stage.status == "ok"), None)

@@ -17,9 +17,8 @@ from explorer.model.source_text import decode
 from explorer.screens.engine import EngineEvent
 from explorer.screens.kernel_commands import KernelCommands
 from mytriton.pipelines import command, steps
+from mytriton.target import MLIR_BACKENDS
 
-#: The backends that are made of MLIR passes.
-WITH_PASSES = ("mlir", "cpu")
 #: Questions that `query` offers; any operation's name is one, too.
 QUESTIONS = ("reductions", "transposes", "broadcasts", "casts")
 
@@ -43,7 +42,7 @@ class Passing(KernelCommands):
 
     def action_passes(self) -> None:
         """Show the passes as a list, to be edited."""
-        if self.session.backend not in WITH_PASSES:
+        if self.session.backend not in MLIR_BACKENDS:
             hint = "b goes on to a backend that has: mlir, cpu"
             self.app.notify(f"{hint}.", title=f"{self.session.backend} has no MLIR passes", severity="warning")
             return
@@ -125,7 +124,7 @@ class Passing(KernelCommands):
 
     def action_mlir_opt(self) -> None:
         """Copy the line for `mlir-opt`."""
-        if self.session.backend not in WITH_PASSES:
+        if self.session.backend not in MLIR_BACKENDS:
             self.app.notify(f"{self.session.backend} has no MLIR passes.", severity="warning")
             return
         self.app.copy_to_clipboard(self.mlir_opt())
@@ -136,7 +135,7 @@ class Passing(KernelCommands):
 
     def action_query(self) -> None:
         """Ask for operations."""
-        if self.session.backend not in WITH_PASSES:
+        if self.session.backend not in MLIR_BACKENDS:
             self.app.notify(f"{self.session.backend} has no MLIR: questions are about it.", severity="warning")
             return
         self.ask(f"Which operations? {', '.join(QUESTIONS)}, or a name such as linalg.*", QUESTIONS[0], self._query)

@@ -19,6 +19,7 @@ from mytriton.mlir.symbols import symbol
 from mytriton.records import dataclass
 from mytriton.source import SourceUnit
 from mytriton.stage import Compilation, Line
+from mytriton.target import MLIR_BACKENDS
 
 #: How many operands of an operation of linalg are read, and written.
 _SEGMENTS = "operandSegmentSizes"
@@ -232,7 +233,7 @@ def query(
 
 def _walk_stages(compilation: Compilation, stage: str, units: Sequence[SourceUnit] | None) -> Iterator[Operation]:
     """Every operation of the stages that are MLIR, or of one of them."""
-    known = [name for name in compilation.planned if name.split("/")[0] in ("mlir", "cpu")]
+    known = [name for name in compilation.planned if name.split("/")[0] in MLIR_BACKENDS]
     if not known:
         raise MytritonError(f"backend {compilation.target.backend} has no MLIR: compile for mlir or cpu")
     if stage and stage not in known:

@@ -26,6 +26,7 @@ from mytriton.backends.nvidia import device, driver, way
 from mytriton.backends.nvidia.launch import MEMREF, CubinLauncher
 from mytriton.binding import native
 from tests.backends.gpu_stand_ins import Array, DriverError, Exchange, Machine, Parameter, Tensor
+from tests.backends.grids import REFUSED_GRIDS
 
 FACTOR = tl.constexpr(2)
 
@@ -161,12 +162,7 @@ REFUSED: list[tuple[Any, tuple[Any, ...], dict[str, Any], str]] = [
     (1, (Tensor(64), Tensor(64, where="cpu"), 5), {}, "argument `y` is a torch CPU tensor but `x`"),
     (1, (Tensor(64), Tensor(64, negated=True), 5), {}, "argument `y` is a torch tensor but `x`"),
     (1, (Array(64), Array(64, gpu=1), 5), {}, "argument 'y' is on GPU 1, another is on GPU 0"),
-    (-1, (*xy(), 5), {}, "extent 0 of the grid must be an integer of at least 0, got -1"),
-    (True, (*xy(), 5), {}, "got True"),
-    ((1, 2**16), (*xy(), 5), {}, "extent 1 of the grid is 65536"),
-    (lambda meta: 1.5, (*xy(), 5), {}, "use triton.cdiv"),
-    ((1, 1, 1, 1), (*xy(), 5), {}, "one to three extents, got 4"),
-    (2**31, (*xy(), 5), {}, "extent 0 of the grid is 2147483648"),
+    *((grid, (*xy(), 5), {}, message) for grid, message in REFUSED_GRIDS),
 ]
 
 

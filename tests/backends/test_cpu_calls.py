@@ -18,6 +18,7 @@ import mytriton.language as tl
 from mytriton import LaunchError
 from mytriton.backends.cpu import jit
 from mytriton.binding import native
+from tests.backends.grids import REFUSED_GRIDS
 
 FACTOR = tl.constexpr(2)
 
@@ -160,12 +161,7 @@ REFUSED: list[tuple[Any, tuple[Any, ...], dict[str, Any], str]] = [
     (1, (at(0, ">f4"), xy()[1], 5), {}, "byte-swapped float32"),
     (1, (np.zeros(8, "f4,i1")["f0"], xy()[1], 5), {}, "do not lie a whole number of elements apart"),
     (1, ([1.0, 2.0], xy()[1], 5), {}, "list"),
-    (-1, (*xy(), 5), {}, "extent 0 of the grid must be an integer of at least 0, got -1"),
-    (True, (*xy(), 5), {}, "got True"),
-    ((1, 2**16), (*xy(), 5), {}, "extent 1 of the grid is 65536"),
-    (lambda meta: 1.5, (*xy(), 5), {}, "use triton.cdiv"),
-    ((1, 1, 1, 1), (*xy(), 5), {}, "one to three extents, got 4"),
-    (2**31, (*xy(), 5), {}, "extent 0 of the grid is 2147483648"),
+    *((grid, (*xy(), 5), {}, message) for grid, message in REFUSED_GRIDS),
 ]
 
 

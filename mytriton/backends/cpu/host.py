@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
+#: Bytes that come from memory, and go there, together.
+CACHE_LINE = 64
+
 
 @functools.cache
 def has_avx512() -> bool:

@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.access import Groups
 from mytriton.backends.cpu.elementwise import pointee
+from mytriton.backends.cpu.host import CACHE_LINE
 from mytriton.backends.cpu.places import scratch_address
-from mytriton.backends.cpu.plan import CACHE_LINE, Loop, Plan, Run, is_contiguous
+from mytriton.backends.cpu.plan import Loop, Plan, Run, is_contiguous
 from mytriton.backends.cpu.scratch import Lives
 from mytriton.backends.cpu.writer import POINTER, Text, dense
 from mytriton.ir import ops

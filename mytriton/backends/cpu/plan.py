@@ -19,6 +19,7 @@ from typing import ClassVar, TypeGuard
 
 from mytriton.analysis.runs import size_of
 from mytriton.backends.cpu.access import Groups
+from mytriton.backends.cpu.host import CACHE_LINE
 from mytriton.backends.cpu.views import View, compose, identity, view_through
 from mytriton.ir import ops
 from mytriton.ir.core import Block, Effect, Op, Value, operands
@@ -31,8 +32,6 @@ _MAX_PAIRS = 64
 
 #: Bytes of a row from which on others are kept apart from it.
 _LONG_ROW = 256
-
-CACHE_LINE = 64
 
 #: What a function does with whole blocks in memory.
 WHOLE = (ops.Dot, ops.Pick, ops.Gather, ops.Histogram, ops.Atomic)

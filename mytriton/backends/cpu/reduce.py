@@ -12,6 +12,7 @@ from math import inf, prod
 
 from mytriton.backends.cpu.elementwise import elementwise
 from mytriton.backends.cpu.held import from_memory, is_held_as_is, memory_type, to_memory
+from mytriton.backends.cpu.host import CACHE_LINE
 from mytriton.backends.cpu.plan import element_bytes
 from mytriton.backends.cpu.writer import POINTER, Text, width_of
 from mytriton.backends.mlir.ops import ElementEmitter
@@ -25,8 +26,6 @@ _EMPTY = Func("", Block((), ()), {})
 
 #: Parts that one pass combines.
 _PARTS = 8
-
-_CACHE_LINE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class Reduction:
         """Memory for what the passes but the last leave."""
         sizes = [size for _, size in self.passes()]
         size = self.outer * sizes[0] * self.element.bytes if len(sizes) > 1 else 0
-        return -(-size // _CACHE_LINE) * _CACHE_LINE
+        return -(-size // CACHE_LINE) * CACHE_LINE
 
 
 def reduction(op: ops.Reduce) -> Reduction:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from math import inf
 
 from mytriton.analysis.runs import size_of
-from mytriton.backends.cpu.plan import CACHE_LINE, OUTSIDE, Rows, Run, element_bytes
+from mytriton.backends.cpu.host import CACHE_LINE
+from mytriton.backends.cpu.plan import OUTSIDE, Rows, Run, element_bytes
 from mytriton.ir.core import Op, Value
 from mytriton.records import dataclass
 from mytriton.types import shape_of
