@@ -22,8 +22,8 @@ from explorer.share.replay import ONLY_SHOWN, Replay, restored
 from explorer.widgets.code_view import CodeView
 from tests.benchmarks.terminal import Terminal
 from tests.explorer.bundles import build, opened, record, shared
+from tests.explorer.command_line import refused
 from tests.explorer.explorer_support import COMMON, SOURCE, STAGES
-from tests.explorer.test_cli import refused
 
 ROOT = Path(__file__).parents[2]
 #: What is not there on the machine that a bundle is opened on.

@@ -16,7 +16,7 @@ from explorer.gathering import Gathering
 from explorer.model.result import LineView, RunReport, StageView
 from explorer.share import bundle, document
 from explorer.share.record import Made, shared
-from tests.explorer.test_cli import file, refused
+from tests.explorer.command_line import file, refused
 from tests.explorer.test_compare import session
 
 KERNEL = """\
